@@ -453,6 +453,9 @@ def discoveries(chance: random.Random) -> Job:
     schema = schema_of(unit_of(chance, promised=False))
     keys = chance.choice([[discover("t")], [discover("t"), key("g")], [discover("n")], [discover("d"), discover("f")]])
     table = _limits(chance, Desk(schema, ALLOTMENTS["rho"]).table(), schema.unit)
+    if chance.random() < 0.2:  # what is found is sorted and cut
+        plan = table.top(chance.choice(keys[0:1]), chance.randint(1, 3)).plan(rho=1, delta="0.001").plan
+        return Job(schema, plan.allotment, plan.cost, plan.measure, plan.found)
     asked = table.group_by(*keys).agg(o=_aggregate(chance, schema))
     return _planned(schema, asked.plan(rho=1, delta="0.001").plan)
 

@@ -287,8 +287,3 @@ def test_sql_and_the_builder_give_the_same_plan(tmp_path):
     two = curator.table().where("age >= 18").group_by("sex").agg(n=count(), pay_=mean("pay")).plan(epsilon=0.5)
     assert one.plan == two.plan
     assert one.plan.digest == two.plan.digest
-
-
-def test_the_most_common_value_is_answered_with_the_question_for_it():
-    with pytest.raises(InputError, match=r"table\(\)\.top\(column, 1\)"):
-        parse_sql("SELECT MODE(sex) FROM people", SCHEMA)

@@ -80,7 +80,7 @@ def _unknown(name: str, inner: str, known: Mapping[str, Function]) -> InputError
     if folded in _ENDS:
         instead = f"quantile({inner or 'COLUMN'},{_ENDS[folded]})"
         return InputError("outputs", name, _EXAMPLES, f"The last value on either side is one person's. Use {instead}.")
-    if folded in ("mode", "top"):
+    if folded == "top":
         return InputError("outputs", name, _EXAMPLES, f"Use --top {inner or 'COLUMN'} --k 1, without outputs.")
     if (function := known.get(_COMMON.get(folded) or others.get(folded, ""))) is not None:
         written = f"{function.name}({inner})" if inner else _example(function)

@@ -19,18 +19,20 @@ from discreet.query.ask import Ask, Checked, Form, option
 from discreet.query.composite_plan import GroupedPlan, plan_question
 from discreet.query.discovery_plan import DiscoveryPlan, plan_discovery
 from discreet.query.forms import AMOUNT
+from discreet.query.key import Key
 from discreet.query.presentation import UNCHANGED, Presentation
 from discreet.query.price import Price, plan_at, plan_within
 from discreet.query.question import Query
 from discreet.query.release import read_table
 from discreet.query.sql import parse_sql
 from discreet.query.top import Top, TopPlan, plan_top
+from discreet.query.top_discovery import TopDiscoveryPlan, plan_top_discovery
 from discreet.query.union import Union, UnionPlan, plan_union
 
 __all__ = ["QUERY", "AnyPlan", "AnyQuery", "CheckedQuestion", "QuestionAsk", "plan_any", "read_query"]
 
 AnyQuery = Query | Top | Union
-AnyPlan = GroupedPlan | DiscoveryPlan | TopPlan | UnionPlan
+AnyPlan = GroupedPlan | DiscoveryPlan | TopPlan | TopDiscoveryPlan | UnionPlan
 
 
 def plan_any(
@@ -44,6 +46,8 @@ def plan_any(
                 "group_by", asked.discovered[0].column, "public where quantiles or modes are asked for", hint
             )
         return plan_discovery(asked, schema, allotment, price, delta)
+    if isinstance(asked, Top) and isinstance(asked.key, Key) and asked.key.discovered:
+        return plan_top_discovery(asked, schema, allotment, price, delta)
     if delta is not None:
         hint = "Leave it out, or group by discover(column)."
         raise InputError("delta", delta, "left out: all groups of this question are public", hint)

@@ -33,7 +33,7 @@ from discreet.query.limits import PersonLimits
 from discreet.query.measure import Measure, sensitivity
 from discreet.query.notes import condition_notes, join_notes, limit_notes, outside_values, published_notes
 from discreet.query.plan import QueryPlan
-from discreet.query.predicate import Predicate
+from discreet.query.predicate import IsMissing, Not, Predicate, checked
 from discreet.query.price import Price
 from discreet.query.question import Query
 from discreet.query.table_plan import QuestionPlan, explained
@@ -99,12 +99,7 @@ class Top:
     def checked(self, schema: Schema) -> Top:
         """The same question, read against a schema. Every error comes from here, before anything is spent."""
         if not isinstance(self.key, Key):
-            raise InputError("top", self.key, "a column name, bins(...) or key(...)")
-        if self.key.discovered:
-            hint = "Group by discover(...) with a count, and sort what is released."
-            raise InputError(
-                "top", self.key.column, "a column whose values are declared, or listed with key(...)", hint
-            )
+            raise InputError("top", self.key, "a column name, bins(...), key(...) or discover(...)")
         if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
             raise InputError("k", self.k, "a whole number from 1 up")
         if not isinstance(self.counts, bool):
@@ -113,6 +108,9 @@ class Top:
             raise InputError(
                 "top", self.key.column, "a column of another name: the counts have this one", "Use counts=False."
             )
+        if self.key.discovered:
+            condition = None if self.condition is None else checked(self.condition, self.limited(schema))
+            return replace(self, condition=condition, key=self.discovered(schema).keys[0])
         read = replace(self, condition=self.counted(schema).condition, key=self.key.checked(schema))
         if self.k > (size := len(read.labels(schema))):
             raise InputError("k", self.k, f"at most the number of values of {self.key.column}, {size:,}")
@@ -122,6 +120,12 @@ class Top:
         """What is chosen from. A missing value is none, unless it is listed."""
         found = self.key.labels(schema)
         return [label for label in found if label is not None] if self.key.values is None else found
+
+    def discovered(self, schema: Schema) -> Query:
+        """How many units each value has that enough of them share, as a question of its own."""
+        score = Count() if schema.unit.column is None else Persons()
+        there = self._bare.where(Not(IsMissing(schema.canonical(self.key.column, "top"))))
+        return replace(there, keys=(self.key,), outputs=((COUNT, score),)).checked(schema)
 
     def counted(self, schema: Schema) -> Query:
         """How many units each value has, as a question of its own (which nobody is answered)."""
@@ -278,7 +282,7 @@ class TopPlan(QuestionPlan):
 def plan_top(question: Top, schema: Schema, allotment: Allotment, price: Price) -> TopPlan:
     """Read a question against its schema and price it: one half for the choice, one for the counts."""
     schema = question.limited(schema)
-    checked = question.checked(schema)
+    asked = question.checked(schema)
     if allotment.kind == "plan":
         raise InputError(
             "allotment", allotment.name, "a pure or zcdp allotment: a plan allotment pays for one fixed plan"
@@ -290,14 +294,14 @@ def plan_top(question: Top, schema: Schema, allotment: Allotment, price: Price) 
             "left out: the choice of values has a price too",
             "Give epsilon, rho or share.",
         )
-    share = Fraction(1, 2) if checked.counts else Fraction(1)
+    share = Fraction(1, 2) if asked.counts else Fraction(1)
     currency, amount = price.part(share).spent(allotment)
     # k choices of epsilon/k cost epsilon, or rho = epsilon^2/(8k).
-    epsilon = amount if currency == "epsilon" else Fraction(math.isqrt(int(8 * checked.k * amount * _FINE**2)), _FINE)
+    epsilon = amount if currency == "epsilon" else Fraction(math.isqrt(int(8 * asked.k * amount * _FINE**2)), _FINE)
     # A person who comes adds to scores and takes from none; one who is replaced may do both.
     most = schema.unit.most_rows if schema.unit.column is None else 1
-    choice = TopK(checked.k, epsilon, sensitivity=most, monotone=schema.unit.neighbours is Neighbours.ADD_REMOVE)
-    bare = TopPlan(checked, schema, allotment, price.confidence, choice, None)
-    if not checked.counts:
+    choice = TopK(asked.k, epsilon, sensitivity=most, monotone=schema.unit.neighbours is Neighbours.ADD_REMOVE)
+    bare = TopPlan(asked, schema, allotment, price.confidence, choice, None)
+    if not asked.counts:
         return bare
     return replace(bare, noise=price.part(share).buys(allotment, [bare.moved], [None])[0])
