@@ -1,6 +1,34 @@
 """Requests to a web application in this process, without a network."""
 
 import asyncio
+import contextlib
+from typing import get_args
+
+
+def _share_types():
+    """What reads and writes a type is made once for all applications: each has a thousand, and each test its own."""
+    from fastapi._compat import v2
+
+    made, make = {}, v2.TypeAdapter
+
+    def shared(annotation, *, config=None):
+        kind, *notes = get_args(annotation)
+        try:
+            key = (kind, repr(notes))
+            found = made.get(key)
+        except TypeError:  # a type without a hash
+            return make(annotation, config=config)
+        if config is not None:
+            return make(annotation, config=config)
+        if found is None:
+            found = made[key] = make(annotation)
+        return found
+
+    v2.TypeAdapter = shared
+
+
+with contextlib.suppress(ImportError, AttributeError):  # an extra, or one that keeps them elsewhere
+    _share_types()
 
 
 class Client:

@@ -89,6 +89,9 @@ def spark():
         "spark.driver.memory": "1g",
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # short runs: no time to optimise
         "spark.sql.adaptive.enabled": "false",
+        # Plans are run once: to compile one takes longer than to run it. `compiling` has it the usual way.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.local.dir": folder,
         "spark.sql.warehouse.dir": f"{folder}/warehouse",
         "spark.sql.shuffle.partitions": "1",
@@ -105,6 +108,20 @@ def spark():
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+@contextlib.contextmanager
+def compiling():
+    """Spark as it comes: plans are compiled, as they are wherever nobody set it up otherwise."""
+    names = ("spark.sql.codegen.wholeStage", "spark.sql.codegen.factoryMode")
+    before = {name: spark().conf.get(name) for name in names}
+    for name, value in zip(names, ("true", "FALLBACK"), strict=True):
+        spark().conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            spark().conf.set(name, value)
 
 
 def spark_address() -> str:

@@ -51,7 +51,7 @@ def over_http(ring):
 
     client = Client(application(Service({"ring": ring}, None).within(rate=1e6, burst=1e6)))
     found = [client.get(path).text for path in ("/api/datasets", "/api/datasets/ring", "/d/ring", "/")]
-    for terms in TERMS:
+    for terms in TERMS[::3]:
         sent = {name: value if name == "cost" else str(value) for name, value in terms.items()}
         answer = client.post("/api/datasets/ring/loads/plan", json=sent)
         found.append([answer.status_code, answer.text])

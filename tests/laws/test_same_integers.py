@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import random
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -297,27 +298,29 @@ def in_files(place: Path, job: Job) -> list[Any]:
         return integers(data, job)
 
 
-def in_one_file(folder: Path, job: Job, table: pyarrow.Table) -> list[Any]:
-    folder.mkdir()
-    write(table, folder / "all.parquet")
-    return in_files(folder / "all.parquet", job)
+@functools.cache
+def in_one_file(kind: str, turn: int, ids: str) -> list[Any]:
+    """What every layout is compared with."""
+    with tempfile.TemporaryDirectory() as folder:
+        write(small(ids).arrow(), Path(folder) / "all.parquet")
+        return in_files(Path(folder) / "all.parquet", job_of(kind, turn))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("kind", ["every aggregate", "sums", "discoveries"])
 def test_the_layout_of_files_changes_no_integer(kind, layout, tmp_path):
     ids = "whole" if "ids" in layout else ["whole", "text"][len(layout) % 2]
-    job, table = job_of(kind, len(layout)), small(ids).arrow()
-    assert in_files(LAYOUTS[layout](tmp_path / "all", table), job) == in_one_file(tmp_path / "one", job, table)
+    turn, table = len(layout) % 2, small(ids).arrow()
+    assert in_files(LAYOUTS[layout](tmp_path / "all", table), job_of(kind, turn)) == in_one_file(kind, turn, ids)
 
 
 @pytest.mark.parametrize("kind", ["every aggregate", "sums"])
 def test_the_names_of_csv_files_change_no_integer(kind, tmp_path):
     job, table = job_of(kind), small("text").arrow()
-    one = several(["a"], "csv")(tmp_path / "one", table)
+    one = in_files(several(["a"], "csv")(tmp_path / "one", table), job)
     for names in (["x*", "x[a]", "xa"], ["v.csv/a", "v.csv/b"], ["n=1/a", "n=2/b", "o=zz/n=3/c"]):
         many = several(names, "csv")(tmp_path / names[0], table)
-        assert in_files(many, job) == in_files(one, job)
+        assert in_files(many, job) == one
 
 
 # --- planted bugs ----------------------------------------------------------------------------------------------------
@@ -403,13 +406,13 @@ FILES = {
 @pytest.mark.parametrize("bug", FILES)
 def test_a_planted_bug_is_found_by_the_layout(bug, tmp_path):
     layout, *planted = FILES[bug]
-    job, table = job_of("every aggregate"), small("text" if layout == "patterns" else "whole").arrow()
-    files = (LAYOUTS | MISREAD)[layout](tmp_path / "all", table)
-    right = in_one_file(tmp_path / "one", job, table)
+    ids = "text" if layout == "patterns" else "whole"
+    files = (LAYOUTS | MISREAD)[layout](tmp_path / "all", small(ids).arrow())
+    right = in_one_file("every aggregate", 0, ids)
     with contextlib.ExitStack() as stack:
         for patch in planted:
             stack.enter_context(mock.patch.object(*patch))
-        assert in_files(files, job) != right
+        assert in_files(files, job_of("every aggregate")) != right
 
 
 def test_a_folder_read_as_a_file_is_refused_where_it_is_listed(tmp_path):

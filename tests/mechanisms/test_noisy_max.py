@@ -12,7 +12,7 @@ from discreet.mechanisms import NoisyMax
 from mechanisms.outputs import farthest, lookup, moves, noisy_max_law
 
 SCORES = [0, 3, 5, 5, -2]
-N = 20_000
+N = 8_000
 
 
 def draws(mechanism, scores, n=N):

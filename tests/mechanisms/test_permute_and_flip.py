@@ -12,7 +12,7 @@ from discreet.mechanisms import PermuteAndFlip
 from mechanisms.outputs import exponential_law, farthest, lookup, moves, permute_and_flip_law
 
 SCORES = [0, 3, 5, 5, -2]
-N = 20_000
+N = 8_000
 
 
 def draws(mechanism, scores, n=N):

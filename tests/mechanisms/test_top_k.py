@@ -27,7 +27,7 @@ def pairs_law(scores, rate):
     return np.array(law)
 
 
-def draws(mechanism, n=15_000):
+def draws(mechanism, n=6_000):
     return np.array([PAIRS.index(tuple(mechanism.release(SCORES))) for _ in range(n)])
 
 
@@ -55,7 +55,7 @@ def test_draws_follow_the_law(monotone):
 def test_broken_draws_are_caught():
     law = lookup(pairs_law(SCORES, TopK(2, 1).rate))
     assert not fits(draws(TopK(2, 2)), law)
-    order_lost = [PAIRS.index(tuple(sorted(TopK(2, 1).release(SCORES)))) for _ in range(15_000)]
+    order_lost = [PAIRS.index(tuple(sorted(TopK(2, 1).release(SCORES)))) for _ in range(6_000)]
     assert not fits(order_lost, law)
 
 

@@ -230,11 +230,10 @@ MORE_KEYS = [
     key("few"),
     key("odd", ["${env:HOME}", None, "\\"]),
     key("code"),
-    bins("price", [-5, -0.01, 5]),
 ]
 MORE_KEYS += [bins("price", [-5, -0.01, 5]), bins("moment", every="month")]
 MORE_KEYS += [bins("moment", ["2020-03-01", "2020-03-02", "2020-12-31"]), key("small")]
-TIME_KEYS = [bins("at", every="month"), bins("local", every="day"), bins("at", width="5 hours")]
+TIME_KEYS = [bins("at", every="month"), bins("local", every="week"), bins("at", width="5 hours")]
 EVERY_KEY = [*KEYS, *MORE_KEYS]
 FEW_KEYS = [key("short"), key("long"), key("n"), bins("m", width=7), bins("d", every="month"), key("odd")]
 EVERYTHING = (("n", count()), *((f"n_{name}", count(name)) for name in ("m", "d", "long", "flag", "odd", "moment")))

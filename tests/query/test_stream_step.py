@@ -77,16 +77,12 @@ def test_one_person_moves_all_nodes_within_the_bound_though_the_table_changes(
     plan = planned(Unit("p", groups=groups, rows=2), {"n": count(), "s": total("pay")}, limit)
     tree = plan.trees[0]
     each = np.array([2, 2 * plan.measures[1].highest])
-    within = []
-    for seed in range(1 if forgetful else 2):
-        (folder := tmp_path / str(seed)).mkdir()
-        for i in (0, 1):
-            (folder / str(i)).mkdir()
-        l1, l2 = moved_by(plan, amended(seed, 999), folder)
-        assert (l1 > 0).all()
-        within.append((l1 <= tree.levels * limit * groups * each).all())
-        within.append((l2 <= groups * each**2 * tree.l2_squared).all())
-    assert all(within) != forgetful
+    for i in (0, 1):
+        (tmp_path / str(i)).mkdir()
+    l1, l2 = moved_by(plan, amended(0, 999), tmp_path)
+    assert (l1 > 0).all()
+    within = (l1 <= tree.levels * limit * groups * each).all() and (l2 <= groups * each**2 * tree.l2_squared).all()
+    assert within != forgetful
 
 
 @pytest.mark.parametrize("unit", [Unit(), Unit("p", groups=2, rows=2)], ids=str)

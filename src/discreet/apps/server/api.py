@@ -11,7 +11,6 @@ from discreet.apps.server.access import Access
 from discreet.apps.server.pacing import Pacer
 from discreet.apps.server.requests import QuestionRequest, ReleaseRequest
 from discreet.apps.server.responses import (
-    PROBLEMS,
     AnyResponse,
     DatasetResponse,
     Json,
@@ -22,6 +21,7 @@ from discreet.apps.server.responses import (
     SurveyResponse,
     VerifyResponse,
     answers,
+    paths,
 )
 from discreet.apps.server.service import Service, standing_to
 from discreet.apps.server.tokens import Caller
@@ -38,7 +38,7 @@ def routers(service: Service) -> list[APIRouter]:
 
 
 def _routes(service: Service, access: Access) -> APIRouter:
-    api, pacer = APIRouter(prefix="/api", responses=PROBLEMS), Pacer(service)
+    api, pacer = paths("/api"), Pacer(service)
 
     @api.get("/datasets", tags=["data"], responses=answers(list[DatasetResponse], "the datasets"))
     def datasets(caller: Caller = access.anyone) -> Json:

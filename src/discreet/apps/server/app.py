@@ -8,7 +8,6 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
-from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from discreet import __version__
@@ -72,10 +71,9 @@ def application(
         redoc_url=None,
         openapi_url="/api/openapi.json",
         redirect_slashes=False,  # it would send to wherever the Host header says
-        generate_unique_id_function=_named,
     )
     for one in routers(service):
-        app.include_router(one)
+        app.router.routes.extend(one.routes)  # to include them would make each a second time
 
     @app.exception_handler(DiscreetError)
     async def ours(request: Request, problem: DiscreetError) -> Response:
@@ -164,8 +162,3 @@ def _name(problem: DiscreetError) -> str:
 def status_of(problem: DiscreetError) -> int:
     """The HTTP status of an error of ours."""
     return next((STATUS[kind] for kind in type(problem).__mro__ if kind in STATUS), 400)
-
-
-def _named(route: APIRoute) -> str:
-    """The name of an operation: that of its function, which does not change with its path."""
-    return route.name

@@ -11,7 +11,7 @@ from fastapi import APIRouter
 from discreet.apps.server.access import Access
 from discreet.apps.server.jobs import Job
 from discreet.apps.server.requests import REQUESTS, JobRequest
-from discreet.apps.server.responses import PROBLEMS, Json, PlanResponse, answers
+from discreet.apps.server.responses import Json, PlanResponse, answers, paths
 from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller
 from discreet.curator import KINDS
@@ -21,7 +21,7 @@ __all__ = ["routes"]
 
 def routes(service: Service, access: Access) -> APIRouter:
     """The job paths of a service."""
-    api = APIRouter(prefix="/api/datasets/{name}", responses=PROBLEMS, tags=["jobs"])
+    api = paths("/api/datasets/{name}", "jobs")
     planned = answers(PlanResponse, "the plan")
     begun = answers(Job, "the job, which goes on in the background", 202)
     for kind, request in REQUESTS.items():

@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict
 
@@ -29,6 +30,7 @@ __all__ = [
     "WireResponse",
     "answers",
     "malformed",
+    "paths",
 ]
 
 
@@ -229,3 +231,10 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 def answers(model: Any, words: str, status: int = 200) -> dict[int | str, dict[str, Any]]:
     """The description of a good answer."""
     return {status: {"model": model, "description": words}}
+
+
+def paths(prefix: str, *tags: str) -> APIRouter:
+    """A part of the API. An operation has the name of its function, which does not change with its path."""
+    return APIRouter(
+        prefix=prefix, responses=PROBLEMS, tags=list(tags), generate_unique_id_function=lambda route: route.name
+    )

@@ -12,7 +12,7 @@ from fastapi.responses import Response
 
 from discreet.apps.server.access import Access
 from discreet.apps.server.requests import PublishRequest
-from discreet.apps.server.responses import PROBLEMS, Json, ReleaseResponse, StoredResponse, WireResponse, answers
+from discreet.apps.server.responses import Json, ReleaseResponse, StoredResponse, WireResponse, answers, paths
 from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller
 from discreet.core.release import Release
@@ -36,7 +36,7 @@ def _files(*kinds: str) -> dict[str, Any]:
 
 def routes(service: Service, access: Access) -> APIRouter:
     """The paths of a service under which results of jobs are found."""
-    api = APIRouter(prefix="/api/datasets/{name}", responses=PROBLEMS, tags=["results"])
+    api = paths("/api/datasets/{name}", "results")
     summary = answers(StoredResponse, "what it is, without its numbers")
     wire = answers(WireResponse, "the record, for the Python client")
 

@@ -39,7 +39,7 @@ def routes(frame: Frame) -> APIRouter:
     for kind, title in NEW.items():
         own = frame.router(KINDS[kind].ask())
         _form(frame, own, store, kind, title)
-        pages.include_router(own)
+        pages.routes.extend(own.routes)
     return pages
 
 

@@ -69,7 +69,7 @@ def add_pages(app: FastAPI, service: Service) -> Callable[[Request], Caller | No
     """Give an application its pages; what comes back tells whose session a browser has."""
     frame = Frame(service)
     for one in PAGES:
-        app.include_router(one.routes(frame))
+        app.router.routes.extend(one.routes(frame).routes)
     before: Any = app.exception_handlers.get(HTTPException)
 
     async def missing(request: Request, problem: Exception) -> Response:
