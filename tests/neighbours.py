@@ -25,7 +25,8 @@ from discreet.data.source import Connection
 from discreet.query.compile import GROUP, measure_name
 from discreet.query.discovery import PEOPLE
 from seam import BrokenLawError, Step, Tape, captured, noise_loss, within
-from worlds import IDS, Job, World, neighbours, world
+from world_jobs import Job
+from worlds import IDS, World, neighbours, world
 
 _BUILDERS = [
     (discreet.query.plan, "compile_query"),

@@ -47,7 +47,7 @@ from discreet.query.question import Query
 from discreet.query.union import Union, UnionPart
 from neighbours import trials
 from seam import BrokenLawError
-from worlds import ALLOTMENTS, KINDS, Desk, Job, schema_of
+from world_jobs import ALLOTMENTS, KINDS, Desk, Job, schema_of
 
 PAIRS = {
     "sums": 240,
@@ -120,6 +120,7 @@ SENSITIVITY = discreet.query.measure.sensitivity
 PICKED = discreet.query.contribution._picked
 LIMITED = discreet.query.tally._limited
 MOVED = discreet.query.mode_plan.moved_cells
+LIMIT = discreet.query.contribution.limited
 COUNT_VALUES = discreet.query.cardinality.count_values
 DRAWN = discreet.query.contribution.drawn
 
@@ -171,6 +172,11 @@ def one_row(measure, unit, groups):
 def spread_out(measure, unit, groups):
     """Each of a person's rows in another group."""
     return Sensitivity(1, min(unit.rows, groups))
+
+
+def counted_by_rows(measure, found, values, unit):
+    """A person as often as rows of theirs meet the condition."""
+    return found if getattr(measure, "person", None) == (0, 1) else LIMIT(measure, found, values, unit)
 
 
 def alone_uncut(rows, sums, kept, width, salt, whole):
@@ -321,6 +327,10 @@ BUGS: dict[str, tuple[Callable[[Any], Job], Callable[[], Any]]] = {
     "a single row beyond what a person may add": (
         asked(PERSON, total("y", person=(0, 2)), ("n",)),
         patched((discreet.query.contribution, "_picked"), by=alone_uncut),
+    ),
+    "a person counted with every row that meets a condition": (
+        asked(PERSON, people(where="n >= 0"), ("g",)),
+        patched((discreet.query.contribution, "limited"), by=counted_by_rows),
     ),
     "one group too many": (
         asked(PERSON, people(), ("n",)),

@@ -62,7 +62,8 @@ from layouts import LAYOUTS, drifting, several, write
 from neighbours import Recorder
 from seam import Tape, captured
 from servers import fresh_schema, spark
-from worlds import ALLOTMENTS, IDS, KINDS, Desk, Job, World, schema_of, world
+from world_jobs import ALLOTMENTS, KINDS, Desk, Job, schema_of
+from worlds import IDS, World, world
 
 SIZE = 150_000  # more than one row group of DuckDB, which is what a thread takes
 FEW = Unit("p", groups=2, rows=2)

@@ -34,7 +34,7 @@ from discreet.query.question import Query
 from discreet.query.question_ask import plan_any, read_query
 from discreet.query.stream import plan_stream
 from discreet.query.top import Top
-from worlds import ALLOTMENTS
+from world_jobs import ALLOTMENTS
 
 PRICE = Price.read(rho=1)
 WIDE = Schema(SCHEMA.name, SCHEMA.stored, Unit("id", groups=5, rows=7))

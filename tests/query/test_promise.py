@@ -23,7 +23,7 @@ from discreet.query.stream import plan_stream
 from discreet.query.top import Top
 from small_desk import COLUMNS as STORED
 from small_desk import TABLE
-from worlds import ALLOTMENTS
+from world_jobs import ALLOTMENTS
 
 COLUMNS = {name: column for name, column in SCHEMA.stored.items() if name != "id"}
 K = 3

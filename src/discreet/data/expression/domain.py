@@ -354,7 +354,7 @@ def union(*domains: Domain) -> Domain:
     else:
         raise UnsuitableError(f"of one type, not {' and '.join(sorted(kinds))}", "Use CAST(... AS ...).")
     if kind == "timestamp" and len({part.timezone for part in parts}) > 1:
-        raise UnsuitableError("times of one zone", "Use ... AT TIME ZONE '...'.")
+        raise UnsuitableError("times of one zone", f"Write AT TIME ZONE '{parts[0].timezone}' after the others.")
     lists = [part.values for part in parts]
     if all(values is not None for values in lists):
         return listed_domain(kind, (value for values in lists for value in values or ()), missing)
