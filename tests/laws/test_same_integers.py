@@ -81,7 +81,7 @@ def every_aggregate(_: random.Random) -> Job:
     asked = {"a": count(), "b": count("x"), "c": total("y"), "d": mean("x"), "e": variance("n"), "f": std("y")}
     pairs = {"v": covariance("x", "y"), "c": correlation("n", "x"), "s": slope("y", "n"), "i": intercept("x", "n")}
     differ = {f"two_{name}": output for name, output in pairs.items()}
-    differ |= {f"different_{name}": distinct(name) for name in ("n", "x", "f", "d", "t", "o")}
+    differ |= {f"different_{name}": distinct(name) for name in ("n", "x", "f", "d", "s", "l", "t", "o")}
     schema = schema_of(FEW)
     plan = (
         Desk(schema, ALLOTMENTS["epsilon"])
@@ -248,6 +248,7 @@ def in_postgres(ids: str) -> tuple[Any, tuple[Any, Any]]:
     import psycopg
 
     kinds = {"int64": "bigint", "string": "text", "double": "float8", "bool": "boolean", "date32[day]": "date"}
+    kinds |= {"timestamp[us, tz=UTC]": "timestamptz", "timestamp[us]": "timestamp"}
     with psycopg.connect(address, autocommit=True) as connection:
         for name, table in (("rows_", small(ids).arrow()), ("beside_", small(ids).other())):
             columns = ", ".join(f'"{field.name}" {kinds[str(field.type)]}' for field in table.schema)
