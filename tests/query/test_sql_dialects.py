@@ -58,6 +58,7 @@ FIRST_WEEK = [1, 2, 53, 1]
 ANY, ALL = [10, 10, 10, 15.0], [10, 10, None, 15.0]
 CUT, EVEN, AWAY = [2, -2, None, 15], [2, -3, None, 15], [3, -3, None, 15]
 YES, NO = True, False
+MONTHS = ["2022-01", "2022-01", "2024-12", "2023-01"]
 
 MEANINGS = [
     # days of the week
@@ -98,8 +99,24 @@ MEANINGS = [
     ("DAY(DATE_TRUNC(d, WEEK(TUESDAY)))", "bigquery", [28, 28, 24, 27]),
     ("DAY(DATETRUNC(week, d))", "tsql", [26, 2, 29, 1]),
     ("DAY(DATETRUNC(iso_week, d))", "tsql", [27, 27, 30, 26]),
+    ("EXTRACT(ISOYEAR FROM d)", "duckdb postgres bigquery", [2021, 2021, 2025, 2022]),
+    ("ISOYEAR(d)", "duckdb", [2021, 2021, 2025, 2022]),
+    ("YEARWEEK(d)", "duckdb", [202152, 202152, 202501, 202252]),
+    ("YEARWEEK(d, 1)", "mysql", [202152, 202152, 202501, 202252]),
+    ("YEARWEEK(d)", "mysql", [202152, 202201, 202452, 202301]),
+    # days as text
+    ("STRFTIME(d, '%Y-%m')", "duckdb", MONTHS),
+    ("STRFTIME('%Y-%m', d)", "sqlite", MONTHS),
+    ("TO_CHAR(d, 'YYYY-MM')", "postgres snowflake", MONTHS),
+    ("FORMAT_DATE('%Y-%m', d)", "bigquery", MONTHS),
+    ("DATE_FORMAT(d, 'yyyy-MM')", "spark", MONTHS),
+    ("DATE_FORMAT(d, '%Y-%m')", "mysql trino", MONTHS),
+    ("FORMAT(d, 'yyyy-MM')", "tsql", MONTHS),
+    ("DATE_FORMAT(d, '%W %e')", "mysql", ["Saturday 1", "Sunday 2", "Monday 30", "Sunday 1"]),
+    ("TO_CHAR(d, 'IYYY-IW')", "postgres", ["2021-52", "2021-52", "2025-01", "2022-52"]),
     # differences of days
     ("DATEDIFF(e, d)", "mysql spark", [2, 7, 2, 0]),
+    ("DATEDIFF(day, d, '2025-01-01')", "tsql", [1096, 1095, 2, 731]),
     ("DATEDIFF(day, d, e)", "tsql snowflake spark", [2, 7, 2, 0]),
     ("DATE_DIFF(e, d, DAY)", "bigquery", [2, 7, 2, 0]),
     ("DATE_DIFF('week', d, e)", "duckdb", [1, 1, 0, 0]),

@@ -42,7 +42,8 @@ DAYS = """year(d); month(d); day(d); quarter(d); week(d); dayofyear(d); dayofwee
 monthname(d); date_trunc('week', d); date_trunc('month', d); date_trunc('quarter', d)
 date_trunc('year', d); date_trunc('decade', d); d + 30; d - n; d + interval 1 month
 d - interval 13 month; d - date '2020-06-01'; month(moment); datediff('week', date '2020-01-01', d)
-datediff('month', date '2020-01-31', d)"""
+datediff('month', date '2020-01-31', d); strftime(d, '%a %d.%m.%y %j %u'); strftime(d, '%G-W%V %B')
+strftime(d, '%Y-%m'); isoyear(d); yearweek(d); strftime(d, '%-d %b %A %w')"""
 CASTS = """cast(x as integer); cast(flag as integer); cast(code as integer); cast(m as varchar)
 cast(m as boolean); cast(n as double); cast(y as decimal(10, 1)); cast(code as double)
 cast(d as date)"""
@@ -56,7 +57,8 @@ at >= timestamp '2020-10-25 02:30+02'; at > d; at between '2020-03-29' and '2020
 hour(at at time zone 'Asia/Kolkata'); minute(at at time zone 'Asia/Kolkata'); d at time zone 'America/New_York'
 case when n > 0 then at end; coalesce(at, timestamp '2020-07-01 00:00Z'); greatest(at, d)
 at in ('2020-10-25 02:30', '2020-07-31 22:15:00Z'); hour(at) * 60 + minute(at); extract(epoch from local - at) / 60
-hour(local + interval 8 month); cast(hour(at) as varchar); nullif(at, '2020-03-28')"""
+hour(local + interval 8 month); cast(hour(at) as varchar); strftime(local, '%Y-%m-%d %H:00')
+cast(at as time) between '02:30' and '18:00'; nullif(at, '2020-03-28')"""
 TEXTS = [
     text.strip()
     for block in (NUMBERS, WORDS, TRUTH, DAYS, CASTS, TIMES)

@@ -50,9 +50,9 @@ class Calendar:
 
         if part not in PARTS and part not in TIMES:
             known = ", ".join((*PARTS, *TIMES))
-            close = nearest(part, (*PARTS, *TIMES, "date", "truncate", "tz_convert"))
+            close = nearest(part, (*PARTS, *TIMES, "date", "strftime", "truncate", "tz_convert"))
             meant = f". Did you mean `{close}`?" if close else ""
-            there = f"there are {known}, date, truncate(...), tz_convert(...)"
+            there = f"there are {known}, date, strftime(...), truncate(...), tz_convert(...)"
             raise AttributeError(f"no part of a day: {part!r}; {there}{meant}")
         if part in ("weekday", "dayofweek"):  # as in pandas: in SQL they count from Sunday
             return call("subtract", call("isodow", self.of), 1)
@@ -66,6 +66,10 @@ class Calendar:
     def tz_convert(self, timezone: str) -> Call:
         """The same instant on the clocks of another zone; of a day, its first second there."""
         return call("at_time_zone", self.of, timezone)
+
+    def strftime(self, form: str) -> Call:
+        """The day as text, such as "%Y-%m"."""
+        return call("strftime", self.of, form)
 
     def truncate(self, unit: str) -> Call:
         """The first day of its week, month, quarter or year; of a time also when its hour or minute began."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Any
@@ -182,6 +183,103 @@ def _later_engine(operands: Sequence[Operand], _: Domain) -> Any:
     return day_of(ibis.least(first + day.day().cast("int64") - 1, after - 1))
 
 
+# Days as text.
+
+
+def _short(names: Sequence[str]) -> list[str]:
+    return [name[:3] for name in names]
+
+
+CODES: dict[str, Callable[[date], str]] = {
+    "%Y": lambda day: f"{day.year:04d}",
+    "%y": lambda day: f"{day.year % 100:02d}",
+    "%m": lambda day: f"{day.month:02d}",
+    "%-m": lambda day: str(day.month),
+    "%d": lambda day: f"{day.day:02d}",
+    "%-d": lambda day: str(day.day),
+    "%j": lambda day: f"{day.timetuple().tm_yday:03d}",
+    "%B": lambda day: MONTHS[day.month - 1],
+    "%b": lambda day: MONTHS[day.month - 1][:3],
+    "%A": lambda day: DAYS[day.weekday()],
+    "%a": lambda day: DAYS[day.weekday()][:3],
+    "%G": lambda day: f"{day.isocalendar().year:04d}",
+    "%V": lambda day: f"{day.isocalendar().week:02d}",
+    "%u": lambda day: str(day.isoweekday()),
+    "%w": lambda day: str(day.isoweekday() % 7),
+    "%%": lambda day: "%",
+}
+"""What is written for a day, by the codes of strftime."""
+_CODE = re.compile("%-?.|[^%]+|%")
+
+
+def _piece(code: str, day: Any) -> Any:
+    """What a code stands for, in an engine: digits of a number with a 1 before it, or one of some names."""
+    import ibis
+
+    def digits(number: Any, many: int) -> Any:
+        return (number.cast("int64") + 10**many).cast("string").substr(1, many)
+
+    thursday = day_of(day_number(day) - _iso_weekday(day) + 4)
+    match code:
+        case "%Y" | "%G":
+            return digits((day if code == "%Y" else thursday).year(), 4)
+        case "%y":
+            return digits(day.year().cast("int64") - _floor(day.year().cast("int64"), 100) * 100, 2)
+        case "%m" | "%d":
+            return digits(day.month() if code == "%m" else day.day(), 2)
+        case "%-m" | "%-d":
+            return (day.month() if code == "%-m" else day.day()).cast("int64").cast("string")
+        case "%j":
+            return digits(PARTS["dayofyear"].engine([Operand(day, _ANY_DAY)], _ANY_DAY), 3)  # type: ignore[misc]
+        case "%V":
+            return digits(_iso_week(day), 2)
+        case "%u" | "%w":
+            return (_iso_weekday(day) if code == "%u" else _sunday_first(day)).cast("int64").cast("string")
+        case "%B" | "%b":
+            names = MONTHS if code == "%B" else _short(MONTHS)
+            return day.month().cast("int64").cases(*enumerate(names, 1), else_=ibis.null("string"))
+        case "%A" | "%a":
+            return _iso_weekday(day).cases(
+                *enumerate(DAYS if code == "%A" else _short(DAYS), 1), else_=ibis.null("string")
+            )
+    return ibis.literal("%" if code == "%%" else code)
+
+
+_ANY_DAY = Domain("date", date(1, 1, 1), date(9999, 12, 31))
+
+
+def _codes(form: str) -> list[str]:
+    return _CODE.findall(form)
+
+
+def _text_of(day: date, form: str) -> str:
+    return "".join(CODES[code](day) if code in CODES else code for code in _codes(form))
+
+
+def _text_domain(day: Domain, form: Domain) -> Domain:
+    _day(day)
+    if form.kind != "text" or form.values is None or len(form.values) != 1 or form.missing:
+        raise UnsuitableError("a constant format", "Such as STRFTIME(day, '%Y-%m').")
+    strange = [code for code in _codes(form.values[0]) if code.startswith("%") and code not in CODES]
+    if strange:
+        raise UnsuitableError(f"a format of {' '.join(CODES)}", "Such as STRFTIME(day, '%Y-%m').")
+    known = day.listed(_FEW) if day.lower.year >= 1000 else None
+    if known is None:
+        raise UnsuitableError(f"of at most {_FEW:,} days, from the year 1000 on", "Use DATE_TRUNC('month', day).")
+    return Domain(
+        "text", values=tuple(dict.fromkeys(_text_of(each, form.values[0]) for each in known)), missing=day.missing
+    )
+
+
+def _text_engine(operands: Sequence[Operand], _: Domain) -> Any:
+    import ibis
+
+    whole = ibis.literal("")
+    for code in _codes(str((operands[1].domain.values or ("",))[0])):
+        whole = whole + _piece(code, operands[0].engine)
+    return operands[0].engine.isnull().ifelse(ibis.null("string"), whole)
+
+
 PARTS = {
     "year": _part(lambda day: day.year, lambda day: day.year(), 1, 9999, grows=True),
     "quarter": _part(lambda day: (day.month + 2) // 3, lambda day: _floor(day.month().cast("int64") + 2, 3), 1, 4),
@@ -211,6 +309,7 @@ FUNCTIONS = {
     "monthname": _named(MONTHS, lambda day: day.month, lambda day: day.month().cast("int64")),
     "truncate": Function(_truncate_domain, lambda unit, day: truncated(unit.lower(), day), _truncate_engine),
     "add_months": Function(_later_domain, _later, _later_engine),
+    "strftime": Function(_text_domain, _text_of, _text_engine),
 }
 
 

@@ -82,6 +82,7 @@ _NAMED = {
     "at_time_zone": "at_time_zone",
     "calendar_day": "calendar_day",
     "days_between": "days_between",
+    "time_of_day": "time_of_day",
 }
 """Functions that the parser has no word for, and those that expressions are written with."""
 FORMS = (
@@ -181,6 +182,8 @@ class Reader(DialectReader):
                 return self._in(node)
             case exp.Between():
                 self.only(node, "this", "low", "high")
+                if (times := self.clocks(node.this, node.args["low"], node.args["high"])) is not None:
+                    return Call("and", (Call("ge", (times[0], times[1])), Call("le", (times[0], times[2]))))
                 value = self.read(node.this)
                 low, high = self.read(node.args["low"]), self.read(node.args["high"])
                 return Call("and", (self.compared("ge", value, low, node), self.compared("le", value, high, node)))
@@ -232,6 +235,8 @@ class Reader(DialectReader):
             return self._later(self._inner(left), right, 1 if function == "add" else -1)
         if function in COMPARISONS and (type(left) is exp.Null or type(right) is exp.Null):
             raise self.refuse(node, "a comparison with a value", "Write IS NULL.")
+        if function in COMPARISONS and (times := self.clocks(left, right)) is not None:
+            return Call(function, tuple(times))
         if function in COMPARISONS:
             return self.compared(function, self._day(left), self._day(right), node)
         if function in ("add", "subtract"):
@@ -252,6 +257,9 @@ class Reader(DialectReader):
 
         self.only(node, "this", "to", "safe", "action")
         to = node.to
+        if to.is_type("time"):
+            hint = "Such as CAST(x AS TIME) >= TIME '18:30', or HOUR(x) >= 18."
+            raise self.refuse(node, "a time of day that is compared with another", hint)
         if to.is_type("date") and isinstance(node.this, exp.Literal) and node.this.is_string:
             return Call("as_date", (Constant(str(node.this.this)),))
         name = to.this.name if hasattr(to.this, "name") else str(to.this)
@@ -350,6 +358,10 @@ class Reader(DialectReader):
         name = str(node.this).lower()
         if name in ("datepart", "date_part") and len(node.expressions) == 2:
             return self._part(str(node.expressions[0].name), node.expressions[1], node)
+        if name == "isoyear" and len(node.expressions) == 1:
+            return self._part("isoyear", node.expressions[0], node)
+        if name == "yearweek" and node.expressions:
+            return self.yearweek(node)
         if name in ("weekday", "dayofweek") and len(node.expressions) == 1:
             return self.weekday(name, node.expressions[0], node)
         if name in ("dayname", "monthname") and len(node.expressions) == 1:

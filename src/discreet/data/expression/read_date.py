@@ -6,7 +6,7 @@ from typing import Any
 
 from discreet.data.expression.domain import Domain
 from discreet.data.expression.node import Call, Constant, Expression
-from discreet.errors import InputError
+from discreet.data.expression.read_clock import ClockReader
 
 __all__ = ["DateReader"]
 
@@ -34,6 +34,9 @@ _PARTS = {
     "second": "second",
     "epoch": "epoch",
     "date": "as_date",
+    "isoyear": "isoyear",
+    "iso_year": "isoyear",
+    "yearofweekiso": "isoyear",
 }
 _FROM_ONE = ("bigquery", "spark", "tsql", "mysql")
 """Dialects whose days of the week are 1 to 7, Sunday first."""
@@ -50,28 +53,11 @@ def _is_whole(node: Any) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 19
 
 
-class DateReader:
+class DateReader(ClockReader):
     """What a reader of expressions knows of dates."""
-
-    dialect: str
-
-    def read(self, node: Any) -> Expression:
-        """The expression a parsed piece stands for."""
-        raise NotImplementedError
-
-    def refuse(self, node: Any, allowed: str = "", hint: str = "") -> InputError:
-        """The error that points at a piece."""
-        raise NotImplementedError
-
-    def only(self, node: Any, *allowed: str) -> None:
-        """Every argument that is set must be one that is read."""
-        raise NotImplementedError
 
     def domain_of(self, value: Expression) -> Domain | None:
         """What an expression can be, where that is known while it is read."""
-        raise NotImplementedError
-
-    def _inner(self, node: Any) -> Expression:
         raise NotImplementedError
 
     def _part(self, unit: str, day: Any, node: Any) -> Expression:
@@ -84,6 +70,8 @@ class DateReader:
                 return self._week(inner)
             case "isoweek":
                 return Call("week", (inner,))
+            case "isoyear":  # that of the Thursday of the week
+                return Call("year", (Call("add", (Call("truncate", (Constant("week"), inner)), Constant(3))),))
             case "dayofweek" if self.dialect == "trino":
                 return Call("isodow", (inner,))
             case "dayofweek" if self.dialect in _FROM_ONE:
@@ -100,6 +88,20 @@ class DateReader:
         shift, weekday = {None: (12, "dayofweek"), 0: (6, "dayofweek"), 1: (10, "isodow"), 5: (7, "isodow")}[mode]
         days = Call("subtract", (Call("add", (Call("dayofyear", (day,)), Constant(shift))), Call(weekday, (day,))))
         return Call("quotient", (days, Constant(7)))
+
+    def yearweek(self, node: Any) -> Expression:
+        """YEARWEEK: a year and the number of a week in it, 202452. In MySQL weeks begin with Sunday, unless told."""
+        day = self._inner(node.expressions[0])
+        mode = str(node.expressions[1].name) if len(node.expressions) > 1 else "0" if self.dialect == "mysql" else "3"
+        if self.dialect not in ("duckdb", "mysql") or mode not in ("0", "1", "2", "3") or len(node.expressions) > 2:
+            raise self.refuse(node, "YEARWEEK(day), and in mysql with mode 0, 1, 2 or 3")
+        if mode in ("1", "3"):
+            year, week = self._part("isoyear", node.expressions[0], node), Call("week", (day,))
+        else:
+            sunday = Call("add", (self._begun("week", day, 1), Constant(-1)))
+            days = Call("add", (Call("dayofyear", (sunday,)), Constant(6)))
+            year, week = Call("year", (sunday,)), Call("quotient", (days, Constant(7)))
+        return Call("add", (Call("multiply", (year, Constant(100))), week))
 
     def weekday(self, name: str, day: Any, node: Any) -> Expression:
         """WEEKDAY and DAYOFWEEK as functions."""
@@ -186,6 +188,8 @@ class DateReader:
             case exp.AtTimeZone():
                 self.only(node, "this", "zone")
                 return self._zoned(node)
+            case _ if isinstance(node, exp.TimeToStr) or type(node).__name__ == "ToChar":
+                return self._written(node)
         raise self.refuse(node)
 
     def _day(self, node: Any) -> Expression:
@@ -244,7 +248,9 @@ class DateReader:
         passed = self.dialect in ("spark", "trino") and node.args.get("unit") is not None
         if passed or isinstance(node, exp.TimestampDiff):
             return self._passed(node, unit)
-        later, earlier = self._day(node.this), self._day(node.expression)
+        pair = (node.this, node.expression)
+        dated = unit in ("day", "week", "month", "quarter", "year")
+        later, earlier = (self._dated(each) if dated else self._day(each) for each in pair)
         match unit:
             case "day":
                 return Call("days_between", (later, earlier))
@@ -271,6 +277,15 @@ class DateReader:
 
                 return Call("subtract", (number(later), number(earlier)))
         raise self.refuse(node, "a difference in seconds, minutes, hours, days, weeks, months, quarters or years")
+
+    def _dated(self, node: Any) -> Expression:
+        """A day, which may be written as text."""
+        from sqlglot import exp
+
+        inner = node.this if isinstance(node, exp.TimeStrToTime | exp.TsOrDsToDate | exp.TsOrDsToTimestamp) else node
+        if getattr(inner, "is_string", False):
+            return Call("as_date", (Constant(str(inner.this)),))
+        return self._day(node)
 
     def _are(self, kind: str, *values: Expression) -> bool:
         """Whether one of some values is known to be of a kind."""

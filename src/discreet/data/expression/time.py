@@ -217,6 +217,11 @@ def _local_engine(operands: Sequence[Operand], result: Domain) -> Any:
     return bounded_seconds(instant_of(local, result.timezone, low, high), low, high)
 
 
+def _time_domain(part: Domain) -> Domain:
+    _instant(part)
+    return Domain("integer", 0, DAY - 1, None, part.missing)
+
+
 def _passed_engine(operands: Sequence[Operand], _: Domain) -> Any:
     local = shown(operands[0])
     return local - floored(local, DAY) * DAY
@@ -328,7 +333,7 @@ FUNCTIONS = {
     "epoch": Function(_epoch_domain, int, lambda operands, _: operands[0].engine),
     "at_time_zone": Function(_zoned_domain, _zoned, _zoned_engine),
     "time_of_day": Function(
-        lambda part: Domain("integer", 0, DAY - 1, None, part.missing),
+        _time_domain,
         lambda instant: instant.local % DAY,
         _passed_engine,
     ),
