@@ -213,11 +213,14 @@ _CODE = re.compile("%-?.|[^%]+|%")
 
 
 def _piece(code: str, day: Any) -> Any:
-    """What a code stands for, in an engine: digits of a number with a 1 before it, or one of some names."""
+    """What a code stands for, in an engine: digits with zeros before them, or one of some names."""
     import ibis
 
     def digits(number: Any, many: int) -> Any:
-        return (number.cast("int64") + 10**many).cast("string").substr(1, many)
+        whole = number.cast("int64").cast("string")
+        for power in range(1, many):
+            whole = (number < 10**power).ifelse(ibis.literal("0"), ibis.literal("")) + whole
+        return whole
 
     thursday = day_of(day_number(day) - _iso_weekday(day) + 4)
     match code:
