@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 pytest.importorskip("jax")
@@ -11,7 +13,7 @@ import pyarrow
 import pyarrow.parquet
 from train_people import PERSONS, SCHEMA, read, table
 
-from discreet import Integer, Real, Schema
+from discreet import Category, Integer, Real, Schema, Timestamp
 from discreet.errors import InputError
 from discreet.learn.encoding import Encoding
 
@@ -49,3 +51,17 @@ def test_a_number_can_be_the_target():
 def test_columns_that_do_not_fit_are_refused(given, said):
     with pytest.raises(InputError, match=said):
         Encoding.of(PERSONS, **given)
+
+
+def test_a_timestamp_is_refused_with_parts_of_it_that_are_not():
+    schema = Schema("t", {"at": Timestamp("2024-01-01", "2024-03-31", "Europe/Vienna"), "g": Category(["a", "b"])})
+
+    def read(column):
+        return Encoding.of(schema, "g", [column])
+
+    with pytest.raises(InputError) as caught:
+        read("at")
+    offered = re.findall(r"[A-Z_]+\([^)]*\)", caught.value.hint)
+    assert len(offered) == 3
+    for column in offered:
+        assert read(column)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 
 import numpy as np
 import pytest
 
-from discreet import Boolean, Category, Date, Integer, Real, Schema, Text, Unit
+from discreet import Boolean, Category, Date, Integer, Real, Schema, Text, Timestamp, Unit
 from discreet.errors import InputError
 from discreet.marginals.domain import BINS, Domain
 
@@ -81,3 +82,17 @@ def test_merged_codes_carry_the_labels_of_all_they_stand_for():
 def test_bins_that_leave_codes_or_numbers_out_are_refused(bins):
     with pytest.raises(InputError, match="`bins"):
         Domain.of(SCHEMA, ["sex", "away"]).merged([np.array(each) for each in bins])
+
+
+def test_a_timestamp_is_refused_with_parts_of_it_that_are_not():
+    schema = Schema("t", {"at": Timestamp("2024-01-01", "2024-03-31", "Europe/Vienna"), "g": Category(["a", "b"])})
+
+    def read(column):
+        return Domain.of(schema, [column], 4)
+
+    with pytest.raises(InputError) as caught:
+        read("at")
+    offered = re.findall(r"[A-Z_]+\([^)]*\)", caught.value.hint)
+    assert len(offered) == 3
+    for column in offered:
+        assert read(column)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp, column_from, column_to
 from discreet.data.columns import Columns
 from discreet.data.expression.domain import value_of
+from discreet.data.expression.time import parts_hint
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
 
@@ -224,8 +225,9 @@ class Encoding:
         if target in named:
             raise InputError("features", target, "columns other than the target, which is to be predicted")
         for name in (*named, target):
-            if isinstance(schema.column(name, "features"), Text | Timestamp) or name == person:
-                hint = "Declare its values as a category, or leave it out."
+            if isinstance(declared := schema.column(name, "features"), Text | Timestamp) or name == person:
+                timed = isinstance(declared, Timestamp) and name != person
+                hint = parts_hint(name) if timed else "Declare its values as a category, or leave it out."
                 raise InputError("features" if name != target else "target", name, "a column of declared values", hint)
         if isinstance(aim, Date):
             raise InputError("target", target, "a category, a boolean or a number")

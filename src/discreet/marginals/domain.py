@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.column import Boolean, Category, Date, Integer, Real, Text, Timestamp
+from discreet.data.expression.time import parts_hint
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
 from discreet.query.key import Bin, Key, bins
@@ -140,8 +141,8 @@ def _attribute(name: str, schema: Schema, wanted: int | dict[str, int]) -> Attri
             hint = "Declare its values as a category, leave it out, or have it made anew as a key."
             raise InputError(f"columns.{name}", Phrase("free text"), "a column whose values are declared", hint)
         case Timestamp():
-            hint = "Leave it out, or declare the column as a date."
-            raise InputError(f"columns.{name}", Phrase("a timestamp"), "a column of numbers, days or categories", hint)
+            allowed = "a column of numbers, days or categories"
+            raise InputError(f"columns.{name}", Phrase("a timestamp"), allowed, parts_hint(name))
         case Category() | Boolean():
             key = Key(name).checked(schema)
             return Attribute(name, key, tuple(key.labels(schema)), False, column.nullable)

@@ -16,15 +16,26 @@ from discreet.data.expression import arithmetic, calendar, conversion
 from discreet.data.expression.calendar import day_number, day_of
 from discreet.data.expression.domain import Domain, UnsuitableError, listed_domain
 from discreet.data.expression.function import Function, Operand
+from discreet.data.expression.node import quoted
 from discreet.data.instant import DAY, FIRST, LAST, Instant, changes, check_timezone, instant_at
 from discreet.errors import InputError
 
-__all__ = ["FUNCTIONS", "PARTS", "UNITS", "midnight", "next_day", "next_period", "truncated_time"]
+__all__ = ["FUNCTIONS", "PARTS", "UNITS", "midnight", "next_day", "next_period", "parts_hint", "truncated_time"]
 
 UNITS = {"second": 1, "minute": 60, "hour": 3600}
 _MOST = 200_000
 _EPOCH = date(1970, 1, 1)
 _RANGE = "a time between the years 1700 and 2239"
+
+
+def parts_hint(name: str) -> str:
+    """What may stand where a timestamp itself has too many values: parts and periods of it.
+
+    >>> parts_hint("at")
+    "Have parts of it instead: HOUR(at), DAYOFWEEK(at) or DATE_TRUNC('day', at)."
+    """
+    column = quoted(name)
+    return f"Have parts of it instead: HOUR({column}), DAYOFWEEK({column}) or DATE_TRUNC('day', {column})."
 
 
 def _instant(part: Domain) -> None:
