@@ -15,7 +15,9 @@ from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.ledger.budget import Budget
 from discreet.mechanisms import Laplace
-from discreet.query.limit_choice import LimitTable, draw_limits, ladder, limit_query
+from discreet.query.aggregate import count
+from discreet.query.key import bins
+from discreet.query.limit_choice import LimitTable, draw_limits, ladder, limit_query, table_of
 from discreet.query.question import Query
 
 SCHEMA = Schema("v", {"ward": Category(["a", "b", "c"], nullable=False)}, Unit("id", groups=1, rows=1))
@@ -80,3 +82,24 @@ def test_a_stored_choice_is_read_again_and_costs_one_charge(tmp_path):
 def test_most_is_a_whole_number(most):
     with pytest.raises(InputError, match="most"):
         limit_query(Query(), None, most)
+
+
+@pytest.mark.parametrize(("by", "most"), [(None, 256), ("county", 20), (None, 2), (None, 16)])
+def test_a_recorded_question_says_how_its_answer_is_shown(by, most):
+    asked = limit_query(Query().where("age > 3"), by, most)
+    assert (table_of(asked.to_dict()).by, table_of(asked.to_dict()).most) == (by, most)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        None,
+        {},
+        {"per_person": {}},
+        Query().agg(people=count()).to_dict(),
+        Query().per_person(rows="count(*)").group_by(bins("rows", [1, 2, 4])).agg(people=count()).to_dict(),
+        Query().per_person(rows="count(*)").group_by(bins("rows", [1, 2, 3, 5])).agg(n=count()).to_dict(),
+    ],
+)
+def test_any_other_question_is_shown_as_it_is(query):
+    assert table_of(query) is None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-__all__ = ["NOTES", "Note"]
+__all__ = ["LIMITED", "NOTES", "Note"]
 
 NOTES: Final[Mapping[str, str]] = {
     "persons": "units are counted, and not rows",
@@ -34,6 +34,8 @@ NOTES: Final[Mapping[str, str]] = {
     "data": "the answer was stored before, and the data has no version to compare it with",
 }
 """Every kind of note, and what it is about."""
+LIMITED: Final = frozenset({"groups", "rows", "weighted", "sampled"})
+"""Kinds of notes on what a limit on each unit leaves out: another limit may leave out less."""
 
 
 @dataclass(frozen=True, slots=True)

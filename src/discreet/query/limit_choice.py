@@ -25,7 +25,7 @@ from discreet.query.question import Query
 if TYPE_CHECKING:
     from discreet.show.picture import Picture
 
-__all__ = ["USUAL", "LimitTable", "draw_limits", "limit_query"]
+__all__ = ["USUAL", "LimitTable", "draw_limits", "limit_query", "table_of"]
 
 USUAL = 256
 """How many rows or groups one person is taken to have at most, unless said."""
@@ -46,12 +46,32 @@ def ladder(most: int) -> list[int]:
 
 def limit_query(query: Query, by: str | None = None, most: int = USUAL) -> Query:
     """How many people have how many rows, or, with `by`, rows in how many groups of that column."""
-    *starts, last = [1, *(limit + 1 for limit in ladder(most))]
-    end = Fraction(max(most, last + 1))
+    edges = _edges(most)
+    end = Fraction(edges[-1])
     each = Each("count", upper=end) if by is None else Each("distinct", by, upper=end)
     name = _counted(by)
-    binned = bins(name, [*starts, last, int(end)])
+    binned = bins(name, edges)
     return query.per_person(**{name: each}).group_by(binned).agg(**{_PEOPLE: count()})
+
+
+def _edges(most: int) -> list[int]:
+    """Where the bins of people begin, and the last one ends."""
+    starts = [1, *(limit + 1 for limit in ladder(most))]
+    return [*starts, max(most, starts[-1] + 1)]
+
+
+def table_of(query: Any) -> LimitTable | None:
+    """How the answer to a recorded question is shown where it was asked to choose limits; None where it was not."""
+    try:
+        ((name, each),) = query["per_person"]["columns"].items()
+        (key,) = query["group_by"]
+        edges = [int(Fraction(edge)) for edge in key["edges"]]
+        by = each["column"] if each["of"] == "distinct" else None
+        asked = list(query["outputs"]) == [_PEOPLE] and key["column"] == name == _counted(by)
+        most = next((end for end in (edges[-1], edges[-1] - 1) if _edges(end) == edges), None)
+        return LimitTable(by=by, most=most) if asked and most is not None else None
+    except (KeyError, TypeError, ValueError, AttributeError, InputError):
+        return None
 
 
 def _counted(by: str | None) -> str:

@@ -10,7 +10,7 @@ pytest.importorskip("jinja2")
 pytest.importorskip("httpx")
 
 
-from people_pages import ASK, EVIL, service_fixture, shared_fixture, signed, spent, told  # noqa: F401
+from people_pages import ASK, EVIL, confirmed, service_fixture, shared_fixture, signed, spent, told  # noqa: F401
 
 
 def test_sql_has_a_tab_of_its_own(shared):
@@ -122,3 +122,22 @@ def test_groups_are_listed_or_asked_for_alone(shared):
     assert page.status_code == 200
     assert re.search(r'id="listing"[^>]* checked', page.text)
     assert spent(shared) == 0
+
+
+def test_limits_are_chosen_on_a_page_of_their_own(service):
+    ann = signed(service)
+    assert "Choose limits" in told(ann.get("/d/people/ask"))
+    asked = {"tab": "limits", "way": "epsilon", "epsilon": "0.5", "allotment": "team", "where": "age < 90"}
+    page = ann.post("/d/people/ask", {**asked, "count_by": "county", "most": "8"})
+    assert "Releases 4 rows" in told(page), told(page)
+    for wrong, field in (({"most": "1"}, "most"), ({"most": "many"}, "most")):
+        refused = ann.post("/d/people/ask", {**asked, **wrong})
+        assert refused.status_code == 422
+        assert re.search(rf'id="{field}"[^>]*aria-invalid="true"', refused.text), refused.text
+    found = ann.get(confirmed(ann, asked).headers["location"])
+    assert "Suggested: rows_total = 1" in told(found)
+    assert "limits on rows" in told(found)
+    assert "people_cut" in told(found)
+    assert "What limits cut" in found.text
+    plain = ann.get(confirmed(ann, {**ASK, "by0": "county"}).headers["location"])
+    assert "/d/people/ask?tab=limits" in plain.text[plain.text.index("<h2>Table") :]

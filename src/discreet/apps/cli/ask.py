@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,6 +21,7 @@ from discreet.apps.cli.output import (
     show_release,
     working,
 )
+from discreet.core.note import LIMITED
 from discreet.core.release import Release
 from discreet.curator import Curator
 from discreet.curator.offer import Offer
@@ -164,5 +167,7 @@ def _answer(offer: Offer[Release], given: Mapping[str, Any]) -> None:
         answer.plot().save(str(plot))
     if given["as_json"]:
         show_json(answer.to_dict())
-    else:
-        show_release(answer)
+        return
+    show_release(answer)
+    if sys.stderr.isatty() and any(note.kind in LIMITED for note in answer.notes):
+        typer.echo(f"`discreet limits {shlex.quote(given['data'])}` shows what other limits would cut.", err=True)

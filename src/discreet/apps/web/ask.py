@@ -202,6 +202,8 @@ _CONTROLS = {
     "group_by": "by0",
     "bins": "by0",
     "groups": "groups",
+    "most": "most",
+    "per_person": "count_by",
     "output": "of0",
     "limits.groups": "limit_groups",
     "limits.rows_total": "limit_rows_total",

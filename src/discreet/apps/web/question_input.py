@@ -15,9 +15,13 @@ from discreet.data.column import Boolean, Category, Date, Integer, Real, Text, T
 from discreet.data.schema import Schema
 from discreet.errors import MISSING, InputError
 from discreet.query.function import listed_functions
+from discreet.query.limit_choice import USUAL, limit_query
+from discreet.query.question import Query
 
-__all__ = ["LIMITS", "WAYS", "Key", "Output", "QuestionInput", "groupable", "measures", "summable"]
+__all__ = ["LIMITS", "TABS", "WAYS", "Key", "Output", "QuestionInput", "groupable", "measures", "summable"]
 
+TABS = ("form", "sql", "limits")
+"""Ways to ask: by a form, in SQL, or for help in choosing limits on each person."""
 WAYS = ("epsilon", "rho", "within", "share")
 LIMITS = {
     "groups": "groups each counts in",
@@ -65,6 +69,8 @@ class QuestionInput:
     tab: str = "form"
     outputs: tuple[Output, ...] = ()
     keys: tuple[Key, ...] = ()
+    count_by: str = ""
+    most: str = ""
     groups: str = ""
     listing: bool = False
     where: str = ""
@@ -89,9 +95,11 @@ class QuestionInput:
             Key(form.text(f"by{place}"), form.text(f"bins{place}")) for place in range(_ROWS) if form.text(f"by{place}")
         )
         return cls(
-            tab="sql" if form.text("tab") == "sql" else "form",
+            tab=form.text("tab") if form.text("tab") in TABS else "form",
             outputs=outputs,
             keys=keys,
+            count_by=form.text("count_by"),
+            most=form.text("most"),
             groups=form.get("groups", "").strip(),
             listing=bool(form.text("listing")),
             where=form.text("where"),
@@ -118,28 +126,38 @@ class QuestionInput:
                 raise InputError("output", output.of, "given with a column", "Choose its column.")
         if self.tab == "sql" and not self.sql.strip():
             raise InputError("sql", MISSING, "a statement: SELECT ... FROM ...")
-        question: dict[str, Any] = (
-            {"sql": self.sql, **({"dialect": self.dialect} if self.dialect else {})}
-            if self.tab == "sql"
-            else {
-                "outputs": None if self.listing else [one.text() for one in self.outputs] or ["count"],
-                "by": [one.text() for one in self.keys] or None,
-                "groups": [line for line in self.groups.splitlines() if line.strip()] or None,
-                "listing": self.listing,
-                "where": self.where or None,
-            }
-        )
+        question = self._question()
         price = {self.way: amount, "confidence": self.confidence, "delta": self.delta or None}
-        more = {"limits": self.limits or None, "allotment": self.allotment or None, "release": release, "why": why}
+        limits = None if self.tab == "limits" else self.limits or None
+        more = {"limits": limits, "allotment": self.allotment or None, "release": release, "why": why}
         try:
             return ReleaseRequest.model_validate({**question, **price, **more})
         except ValidationError as problem:
             raise malformed(problem.errors()[0]) from None
 
+    def _question(self) -> dict[str, Any]:
+        """What is asked, without its price."""
+        match self.tab:
+            case "sql":
+                return {"sql": self.sql, **({"dialect": self.dialect} if self.dialect else {})}
+            case "limits":
+                most = int(self.most) if self.most.isdecimal() and len(self.most) < 10 else self.most or USUAL
+                asked = Query().where(self.where) if self.where else Query()
+                return {"query": limit_query(asked, self.count_by or None, most).to_dict()}  # type: ignore[arg-type]
+        return {
+            "outputs": None if self.listing else [one.text() for one in self.outputs] or ["count"],
+            "by": [one.text() for one in self.keys] or None,
+            "groups": [line for line in self.groups.splitlines() if line.strip()] or None,
+            "listing": self.listing,
+            "where": self.where or None,
+        }
+
     def fields(self) -> list[tuple[str, str]]:
         """Names and texts from which `read` makes the same question again."""
         pairs = [("tab", self.tab), ("way", self.way), ("confidence", self.confidence)]
         pairs += [
+            ("count_by", self.count_by),
+            ("most", self.most),
             ("groups", self.groups),
             ("listing", "1" if self.listing else ""),
             ("where", self.where),

@@ -16,12 +16,14 @@ from discreet.apps.server.tokens import Caller
 from discreet.apps.web.files import attached, table_file
 from discreet.apps.web.frame import Frame
 from discreet.apps.web.pictures import output_bars, text
+from discreet.core.note import LIMITED
 from discreet.core.release import UNKNOWN, Release, number
 from discreet.curator.kinds import kind_of as kind_of_ask
 from discreet.curator.kinds import read_outcome
 from discreet.errors import InputError
 from discreet.ledger.outcome import Outcome
 from discreet.ledger.quote import price_text
+from discreet.query.limit_choice import draw_limits, table_of
 from discreet.query.notation import write_condition
 from discreet.query.predicate import predicate_from
 
@@ -108,7 +110,11 @@ def routes(frame: Frame) -> APIRouter:
         except InputError as problem:  # of no kind that is read here
             return frame.page(request, "pending.html", caller, **values, other=str(problem))
         release = found.get(part) or next(iter(found.values()))
+        choice = table_of(record.query)
         drawn = [output_bars(release, name) for name in release.outputs]
+        if choice is not None:
+            release = choice.apply(release)
+            drawn = [draw_limits(release).figure(table=False)]
         rows = release.rows()
         return frame.page(
             request,
@@ -122,6 +128,7 @@ def routes(frame: Frame) -> APIRouter:
             table=[_row(release, row) for row in rows[:_SHOWN]],
             more=len(rows) - _SHOWN,
             discovered=_discovered(record.query),
+            limited=choice is None and any(note.kind in LIMITED for note in release.notes),
         )
 
     return pages
@@ -145,7 +152,9 @@ def asked_words(query: Any) -> str:
         return ", ".join(query) if made is None else made.noun
     outputs = [f"{name}" for name in query["outputs"]]
     keys = [str(key.get("column", "")) if isinstance(key, dict) else str(key) for key in query.get("group_by", ())]
-    words = ", ".join(outputs)
+    if (choice := table_of(query)) is not None:
+        outputs, keys = [f"limits on {'rows' if choice.by is None else f'groups by {choice.by}'}"], []
+    words = ", ".join(outputs) or "which groups there are"
     if keys:
         words += " by " + ", ".join(keys)
     return words + (f", where {write_condition(predicate_from(query['where']))}" if query.get("where") else "")
