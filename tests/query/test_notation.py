@@ -139,7 +139,8 @@ def test_bounds_of_values_stand_after_the_column():
         ("nunique(sex)", "`distinct(sex)`"),
         ("min(pay)", "quantile(pay,0.01)"),
         ("max(pay)", "quantile(pay,0.99)"),
-        ("mode(sex)", "--top sex --k 1"),
+        ("top(sex)", "--top sex --k 1"),
+        ("MODE(sex)", "`mode(sex)`"),
         ("mean", "mean(COLUMN)"),
         ("quantile", "quantile(COLUMN,0.9)"),
     ],
@@ -175,3 +176,11 @@ SLASHED = Schema(
 )
 def test_a_slash_means_bins_only_between_a_column_and_a_width(text, read):
     assert read_key(text, SLASHED) == read
+
+
+def test_two_outputs_of_one_name_are_refused_unless_they_are_the_same():
+    assert list(read_outputs(["count", "count"])) == ["count"]
+    with pytest.raises(InputError, match="under a name of its own"):
+        read_outputs(['mean("a b")', "mean(a_b)"])
+    with pytest.raises(InputError, match=r"Write n_2=sum\(pay\)"):
+        read_outputs(["n=count", "n=sum(pay)"])

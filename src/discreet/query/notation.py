@@ -69,7 +69,11 @@ def read_outputs(texts: list[str]) -> dict[str, Aggregate | Ordered]:
         output = output_from(entry)
         label = function.name if function.label is None else function.label(output)
         named = [label, column] if argument is None or not argument.column else [label, *output.columns]
-        outputs[match["name"] or _plain("_".join(named) if column else label)] = output
+        name = match["name"] or _plain("_".join(named) if column else label)
+        if outputs.get(name, output) != output:
+            hint = f"Write {name}_2={text.strip()[match.start('of') :]}."
+            raise InputError("outputs", text, f"under a name of its own: {name} is another", hint)
+        outputs[name] = output
     return outputs
 
 

@@ -47,6 +47,7 @@ GUARANTEED = "guaranteed"
 METHODS = ("auto", "tree", "flip", "exponential")
 TAKES = ("middle", "start", "end")
 SORTABLE = (Integer, Real, Date, Timestamp)
+_QUANTILES = ("QUANTILE_CONT", "PERCENTILE", "APPROX_PERCENTILE")  # by name, where a dialect does not know them
 _FINEST = 10**6  # the denominator of a quantile
 
 
@@ -88,7 +89,7 @@ class At(_ByOrder):
             call="quantile()",
             words="quantile of",
             takes=SORTABLE,
-            sql={"QUANTILE_CONT": {}},
+            sql={name: {} for name in _QUANTILES},
             argument=Argument("q", "0.9", "a share", required=True, usual="0.5", read=_rank),
             label=lambda output: quantile_name(output.q),
             place=80,
@@ -318,10 +319,12 @@ def read_quantile(node: Any, scope: Any) -> tuple[str, Any] | None:
         return scope.column(node.this), "1/2"
     if type(node) in (exp.PercentileCont, exp.PercentileDisc) and node.expression:
         only(node, "this", "expression")
-        return scope.column(node.this), _share(node, node.expression)
+        return scope.column(node.this), _share(node, node.expression, node.this)
     if type(node) in (exp.ApproxQuantile, exp.Quantile):
         only(node, "this", "quantile")
-        return scope.column(node.this), _share(node, node.args["quantile"])
+        return scope.column(node.this), _share(node, node.args["quantile"], node.this)
+    if type(node) is exp.Anonymous and str(node.this).upper() in _QUANTILES and len(node.expressions) == 2:
+        return scope.column(node.expressions[0]), _share(node, node.expressions[1], node.expressions[0])
     if type(node) is exp.Bracket and type(node.this).__name__ == "ApproxQuantiles":
         return _of_several(node, scope)
     if type(node) is exp.WithinGroup and type(node.this) in (exp.PercentileCont, exp.PercentileDisc):
@@ -332,13 +335,19 @@ def read_quantile(node: Any, scope: Any) -> tuple[str, Any] | None:
             raise refuse(node, "PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY column)")
         only(order, "expressions")
         only(order.expressions[0], "this", "nulls_first", "desc")
-        share = _share(node, node.this.this)
+        share = _share(node, node.this.this, order.expressions[0].this)
         down = bool(order.expressions[0].args.get("desc"))
         return scope.column(order.expressions[0].this), 1 - as_written(share, "quantile") if down else share
     return None
 
 
-def _share(node: Any, q: Any) -> Any:
+def _share(node: Any, q: Any, column: Any) -> Any:
+    from sqlglot import exp
+
+    if type(q) in (exp.Array, exp.Tuple):
+        of = column.sql("duckdb")
+        each = ", ".join(f"QUANTILE_CONT({of}, {one.sql('duckdb')})" for one in q.expressions[:3])
+        raise refuse(q, "one quantile; each is a column of its own", f"Write {each}.")
     share = read_constant(q, "sql")
     if isinstance(share, (str, bool)):
         raise refuse(node, "a quantile given as a number strictly between 0 and 1")

@@ -65,6 +65,32 @@ def grouped_by(name: str, column: Column | None) -> str:
     return f"GROUP BY {name}"
 
 
+_SHAPE_OF = "Ask for quantiles: QUANTILE_CONT(column, 0.1), MEDIAN(column), QUANTILE_CONT(column, 0.9)."
+_AVERAGE = "Ask for AVG(column) or MEDIAN(column)."
+_TALLY = "Ask how often each value occurs: SELECT column, COUNT(*) ... GROUP BY column ORDER BY COUNT(*) DESC LIMIT 10."
+_WHETHER = "Ask how many rows it is true of: COUNT_IF(condition), and COUNT(*)."
+# Aggregates that other systems have, by what answers the same need.
+_OTHERS = {
+    **dict.fromkeys(("KURTOSIS", "KURTOSIS_POP", "SKEWNESS", "SKEWNESS_POP", "MAD", "SKEW"), _SHAPE_OF),
+    **dict.fromkeys(("GEOMEAN", "GEOMETRIC_MEAN", "PRODUCT", "HARMMEAN", "GEO_MEAN"), _AVERAGE),
+    **dict.fromkeys(("APPROX_TOP_K", "APPROX_TOP_COUNT", "HISTOGRAM", "ENTROPY", "TOPK"), _TALLY),
+    **dict.fromkeys(("TOTAL", "FSUM", "SUMKAHAN", "KAHAN_SUM"), "Ask for SUM(column)."),
+    **dict.fromkeys(("SUM_IF", "SUMIF"), "Write SUM(column) FILTER (WHERE condition)."),
+    **dict.fromkeys(("AVG_IF", "AVGIF"), "Write AVG(column) FILTER (WHERE condition)."),
+    "STD": "Write STDDEV_POP(column), or STDDEV_SAMP(column).",
+    "SEM": "Ask for STDDEV(column) and COUNT(column).",
+    **dict.fromkeys(("EVERY", "BOOL_AND", "BOOL_OR", "LOGICAL_AND", "LOGICAL_OR", "ANY", "SOME"), _WHETHER),
+}
+
+
+def _other(node: Any) -> str:
+    """What answers the need for an aggregate that there is not; nothing if it is no such thing."""
+    from sqlglot import exp
+
+    names = [str(node.this)] if type(node) is exp.Anonymous else node.sql_names() if isinstance(node, exp.Func) else []
+    return next((_OTHERS[name.upper()] for name in names if name.upper() in _OTHERS), "")
+
+
 def _names() -> list[str]:
     return [*(name for function in functions() for name in function.sql), "BIN"]
 
@@ -78,6 +104,8 @@ def instead(node: Any) -> str:
             return "Rows are not shown to anybody. Group them: SELECT sex, COUNT(*) FROM people GROUP BY sex."
         case exp.Window():
             return "There are no windows over rows: use GROUP BY."
+        case exp.Func() if found := _other(node):
+            return found
         case exp.Binary() | exp.Func() if any(part.find(exp.AggFunc) for part in node.iter_expressions()):
             return _FREE
         case exp.Anonymous() if close := nearest(str(node.this), _names()):

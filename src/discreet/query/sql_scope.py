@@ -16,6 +16,7 @@ from discreet.query.function import kinds
 from discreet.query.over import Over
 from discreet.query.sql_hint import grouped_by, instead, only, refuse, shown_aggregates
 from discreet.query.sql_over import read_over
+from discreet.query.sql_regression import spelled_out
 
 __all__ = ["Computed", "Published", "Scope", "computes", "is_aggregate", "read_count", "reference", "unwrapped"]
 
@@ -161,6 +162,7 @@ class Published(Reader):
             return statement.total(node.this)  # the same in all rows
         if type(node) in (exp.AnyValue, exp.Min, exp.Max, exp.First) and (key := self._key(node.this)) is not None:
             return Name(key)  # the same in all rows of a group
+        node = spelled_out(node)
         if is_aggregate(node):
             return Name(statement.output(node, self.label if self.depth == 0 else None))
         if not statement.aggregates(node) and type(node) is not exp.Literal:

@@ -15,7 +15,7 @@ from discreet.data.column import Category, Integer
 from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
-from discreet.query.aggregate import total, vector_sum
+from discreet.query.aggregate import covariances, total, vector_sum
 from discreet.query.compile import compile_query
 from discreet.query.plan import plan_query
 from discreet.query.price import Price
@@ -107,3 +107,10 @@ def test_the_sums_of_a_vector_are_named_and_cost_what_their_joint_length_asks_fo
     assert all(abs(float(noise.sigma) ** 2 / float(joint / (2 * Fraction("0.5"))) - 1) < 1e-6 for noise in plan.noises)
     with pytest.raises(InputError, match="different columns"):
         vector_sum("a", "a")
+
+
+@pytest.mark.parametrize("several", [vector_sum, covariances])
+def test_two_columns_whose_outputs_would_have_one_name_are_refused(several):
+    with pytest.raises(InputError, match="told apart by letters and digits: both are 'a_b'"):
+        several("a b", "a_b")
+    assert len(several("a b", "a_c")) >= 2

@@ -38,6 +38,7 @@ __all__ = [
     "Pair",
     "aggregate_from",
     "aggregate_to",
+    "plain_names",
     "read_limits",
     "read_pair",
     "rows_of",
@@ -151,7 +152,11 @@ class Aggregate(ABC):
             if name in names:
                 only(node, "this", *(["expressions"] if unknown else []))
                 inner = node.expressions if unknown else [node.this]
-                if len(inner) != 1 or type(inner[0]) is exp.Distinct:
+                if len(inner) == 1 and type(inner[0]) is exp.Distinct:
+                    of = inner[0].expressions[0]
+                    hint = f"Leave out DISTINCT. How many different values there are is COUNT(DISTINCT {of})."
+                    raise refuse(node, f"{name} of all rows", hint)
+                if len(inner) != 1:
                     raise refuse(node, f"{name} of one column or expression")
                 return cls(scope.column(inner[0], number=True), **fields_set)  # type: ignore[call-arg]
         return None
@@ -215,6 +220,23 @@ class Derived(Aggregate):
     def rounding(self, schema: Schema, noisy: Sequence[Floats], excess: Sequence[float]) -> Floats | float:
         """How far rounding to the lattice can have moved it, where that depends on the measures."""
         return 0.0
+
+
+def plain_names(columns: Sequence[str]) -> dict[str, str]:
+    """Columns, or expressions, each with a plain name to call an output by; no two have the same.
+
+    >>> plain_names(["cost", "hours + 1"])
+    {'cost': 'cost', 'hours + 1': 'hours___1'}
+    """
+    if len(set(columns)) < 2 or len(set(columns)) != len(columns):
+        raise InputError("columns", list(columns), "two or more different columns")
+    found = {each: "".join(mark if mark.isalnum() else "_" for mark in str(each)) for each in columns}
+    for column, name in found.items():
+        if other := [each for each, same in found.items() if same == name and each != column]:
+            hint = f"Name the outputs yourself: agg(first=..({column!r}), second=..({other[0]!r}))."
+            allowed = f"told apart by letters and digits: both are {name!r}"
+            raise InputError("columns", [column, other[0]], allowed, hint)
+    return found
 
 
 def rows_of(schema: Schema, column: str | None) -> Rows:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.data.schema import Schema
 from discreet.errors import InputError
-from discreet.query.aggregate.base import NUMERIC, Derived, Floats, setting
+from discreet.query.aggregate.base import NUMERIC, Derived, Floats, plain_names, setting
 from discreet.query.aggregate.pairs import OTHER, Paired, read_switch
 from discreet.query.function import Function, register
 from discreet.query.measure import Measure
@@ -157,11 +157,9 @@ def covariances(*columns: str, sample: bool = False) -> dict[str, Covariance]:
     >>> list(covariances("age", "cost"))
     ['covariance_age_age', 'covariance_age_cost', 'covariance_cost_cost']
     """
-    if len(set(columns)) < 2 or len(set(columns)) != len(columns):
-        raise InputError("columns", list(columns), "two or more different columns")
+    names = plain_names(columns)
     made: dict[str, Any] = {}
     for first, second in combinations_with_replacement(columns, 2):
         others = tuple(name for name in columns if name not in (first, second))
-        label = "_".join("".join(mark if mark.isalnum() else "_" for mark in str(each)) for each in (first, second))
-        made[f"covariance_{label}"] = Covariance(first, second, sample=sample, present=others)
+        made[f"covariance_{names[first]}_{names[second]}"] = Covariance(first, second, sample=sample, present=others)
     return made

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from discreet.data.column import Boolean, Category, Date, Integer, Real, Text, Timestamp
+from discreet.data.expression import Constant
 from discreet.data.schema import Schema
 from discreet.query.aggregate.base import Additive
 from discreet.query.function import Function, register
@@ -13,6 +14,9 @@ from discreet.query.measure import Distinct, Measure, People
 from discreet.query.sql_hint import only, refuse
 
 __all__ = ["DistinctValues", "distinct"]
+
+_FEW = 100  # values of a column that are told apart one by one
+_MOST = 2**31
 
 
 @register
@@ -100,9 +104,30 @@ class DistinctValues(Additive):
             inner = node.this.expressions
         else:
             return None
-        if len(inner) != 1 or type(inner[0]) is exp.Star:
-            raise refuse(node, "COUNT(DISTINCT column), of one column or expression")
-        return cls(scope.column(inner[0]))
+        parts = inner[0].expressions if len(inner) == 1 and type(inner[0]) is exp.Tuple else inner
+        if not parts or type(parts[0]) is exp.Star:
+            raise refuse(parts[0] if parts else node, "COUNT(DISTINCT column), of columns or expressions")
+        return cls(scope.column(parts[0]) if len(parts) == 1 else _combined(parts, scope))
+
+
+def _combined(parts: list[Any], scope: Any) -> str:
+    """One whole number for every combination of values of several columns; missing where one of them is."""
+    code, many = "", 1
+    for part in parts:
+        name = scope.column(part)
+        domain, text = scope.schema.domain(name, "sql"), str(scope.schema.expression(name, "sql"))
+        if domain.kind == "integer" and domain.values is None:
+            place, size = f"({text} - ({int(domain.lower)}))", int(domain.upper) - int(domain.lower) + 1
+        elif domain.values is not None and len(domain.values) <= _FEW:
+            cases = " ".join(f"WHEN {text} = {Constant(value)} THEN {at}" for at, value in enumerate(domain.values))
+            place, size = f"(CASE {cases} END)", len(domain.values)
+        else:
+            allowed = f"declared as whole numbers, a boolean or at most {_FEW} values, to be counted with others"
+            raise refuse(part, allowed, f"Count its values alone: COUNT(DISTINCT {part.sql('duckdb')}).")
+        code, many = f"({code}) * {size} + {place}" if code else place, many * size
+        if many > _MOST:
+            raise refuse(part, f"of fewer values: {_MOST:,} combinations in all at most", "Count the columns singly.")
+    return str(scope.schema.canonical(code, "sql"))
 
 
 def distinct(column: str) -> DistinctValues:

@@ -23,7 +23,13 @@ class Mean(Moments):
 
     functions: ClassVar[tuple[Function, ...]] = (
         Function(
-            name="mean", call="mean()", words="mean of", takes=NUMERIC, sql={"AVG": {}}, argument=SEARCHED, place=40
+            name="mean",
+            call="mean()",
+            words="mean of",
+            takes=NUMERIC,
+            sql={"AVG": {}, "MEAN": {}},
+            argument=SEARCHED,
+            place=40,
         ),
     )
 

@@ -88,7 +88,7 @@ class Persons(Additive):
         if not approximate and (type(node) is not exp.Count or type(node.this) is not exp.Distinct):
             return None
         named = [node.this] if approximate else node.this.expressions
-        if len(named) != 1 or type(named[0]) is exp.Star or scope.person is None:
+        if len(named) != 1 or type(named[0]) in (exp.Star, exp.Tuple) or scope.person is None:
             return None
         conditions = _conditions(scope.filtered(scope.reader.read(named[0])), scope.person)
         if conditions is None:

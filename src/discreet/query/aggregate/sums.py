@@ -20,6 +20,7 @@ from discreet.query.aggregate.base import (
     Bounded,
     Limits,
     Pair,
+    plain_names,
     read_limits,
     read_pair,
     setting,
@@ -132,7 +133,4 @@ def vector_sum(*columns: str, bounds: Limits = None) -> dict[str, Sum]:
     >>> list(vector_sum("cost", "hours"))
     ['sum_cost', 'sum_hours']
     """
-    if len(set(columns)) < 2 or len(set(columns)) != len(columns):
-        raise InputError("columns", list(columns), "two or more different columns")
-    names = ("".join(mark if mark.isalnum() else "_" for mark in str(each)) for each in columns)
-    return {f"sum_{name}": total(column, bounds) for name, column in zip(names, columns, strict=True)}
+    return {f"sum_{name}": total(column, bounds) for column, name in plain_names(columns).items()}
