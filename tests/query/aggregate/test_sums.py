@@ -111,6 +111,6 @@ def test_the_sums_of_a_vector_are_named_and_cost_what_their_joint_length_asks_fo
 
 @pytest.mark.parametrize("several", [vector_sum, covariances])
 def test_two_columns_whose_outputs_would_have_one_name_are_refused(several):
-    with pytest.raises(InputError, match="told apart by letters and digits: both are 'a_b'"):
+    with pytest.raises(InputError, match="different in letters and digits: both are 'a_b'"):
         several("a b", "a_b")
     assert len(several("a b", "a_c")) >= 2

@@ -234,7 +234,7 @@ def plain_names(columns: Sequence[str]) -> dict[str, str]:
     for column, name in found.items():
         if other := [each for each, same in found.items() if same == name and each != column]:
             hint = f"Name the outputs yourself: agg(first=..({column!r}), second=..({other[0]!r}))."
-            allowed = f"told apart by letters and digits: both are {name!r}"
+            allowed = f"different in letters and digits: both are {name!r}"
             raise InputError("columns", [column, other[0]], allowed, hint)
     return found
 
