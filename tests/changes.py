@@ -75,6 +75,7 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "largest": ({"by": [], "sizes": "note", "largest": 3}, {"largest": 4}),
         "cumulative": ({"by": [], "sizes": "note", "largest": 3}, {"cumulative": False}),
         "rules": {"rules": Rules(upper={"state": 1000})},
+        "expected": {"expected": 10**9},
         "noise": ({"rho": None, "epsilon": 4}, {"noise": "laplace"}),
         "method": {"method": "topdown"},
         "goal": ({"split": "accurate"}, {"goal": Goal(of="totals")}),

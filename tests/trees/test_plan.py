@@ -169,3 +169,56 @@ def test_a_row_is_hidden_at_the_price_charged(curator):
 def test_half_the_noise_is_caught(curator):
     seen, allowed = chance_of_all_up(curator, 2000, halved=True)
     assert not at_most(seen, 2000, allowed)
+
+
+def wide_offer(curator, **terms):
+    return curator.tree(["state", "county"], by=["sex"], **terms).plan(epsilon=1)
+
+
+def test_the_noisy_total_of_the_root_decides_how_the_rest_is_asked(curator):
+    plan = wide_offer(curator).plan
+    assert [one.below for one in plan.sparse] == sorted(one.below for one in plan.sparse)
+    # Far enough from the limits that no noise crosses them; counts below zero stand for noise that is.
+    for people, way in ((-(10**4), plan.sparse[0].measures), (10**6, plan.measures)):
+        asked = {(one.level, one.totals): one.noise for one in way}
+        levels = plan.noisy(np.full((8, 2), people, np.int64), SystemBits()).levels
+        for level, seen in enumerate(levels):
+            assert (seen.noise, seen.totals_noise) == (asked[level, False], asked[level, True])
+
+
+def test_every_way_costs_at_most_what_is_charged_and_asks_the_deciding_question_alike(curator):
+    plan = wide_offer(curator).plan
+    assert len(plan.ways) == 3
+    first = [next(one for one in way if one.totals) for way in plan.ways]
+    assert len({(one.level, one.noise) for one in first}) == 1
+    for way in plan.ways:
+        assert pure(compose([one.loss for one in way])).epsilon <= plan.charge.amount <= 1
+
+
+def test_a_way_that_costs_more_is_what_is_charged(curator):
+    plan = wide_offer(curator).plan
+    dear = tuple(replace(one, noise=Laplace(one.noise.scale / 2)) for one in plan.sparse[0].measures)
+    more = replace(plan, sparse=(replace(plan.sparse[0], measures=dear),))
+    assert more.charge.amount > plan.charge.amount
+    assert more.digest != plan.digest
+
+
+def test_a_public_expectation_settles_the_shares_beforehand(curator):
+    open_plan = wide_offer(curator)
+    small, large = wide_offer(curator, expected=0), wide_offer(curator, expected=10**9)
+    assert small.plan.sparse == large.plan.sparse == ()
+    assert (small.plan.measures, large.plan.measures) == (open_plan.plan.sparse[0].measures, open_plan.plan.measures)
+    assert "decides" in str(open_plan)
+    assert "decides" not in str(small)
+    for one, two in zip(open_plan.expected, large.expected, strict=True):
+        assert one.half_width >= two.half_width
+    with pytest.raises(InputError, match="expected"):
+        wide_offer(curator, expected=-1)
+
+
+def test_nothing_but_the_noisy_total_decides(curator, monkeypatch):
+    # The noise hides a million people: what is asked then is what few people would be asked.
+    plan = wide_offer(curator).plan
+    monkeypatch.setattr(Laplace, "release", lambda self, values, bits: np.zeros_like(values))
+    levels = plan.noisy(np.full((8, 2), 10**6, np.int64), SystemBits()).levels
+    assert levels[2].noise == plan.sparse[0].measures[-2].noise

@@ -9,7 +9,7 @@ from discreet.errors import InputError
 from discreet.mechanisms import Laplace
 from discreet.trees.gls import gls
 from discreet.trees.measurement import Level, Measurement
-from discreet.trees.split import Goal, Shape, split
+from discreet.trees.split import Goal, Shape, sparse_splits, split
 from discreet.trees.tree import Hierarchy
 
 TREE = Hierarchy.from_prefixes(
@@ -30,15 +30,34 @@ def test_shares_are_fractions_that_add_up_to_one_and_ask_for_the_leaves(how, cel
     assert cells > 1 or not any(totals for _, totals in shares)
 
 
-def test_auto_gives_totals_their_part_and_the_root_next_to_nothing():
+def test_auto_gives_totals_their_part_and_the_root_a_little():
     shares = split(TREE, 4, "auto")
     assert sum(shares.values()) == 1
     last = TREE.depth - 1
-    assert shares[0, False] + shares[0, True] == Fraction(1, 20)
+    assert (shares[0, False], shares[0, True]) == (Fraction(1, 20), Fraction(3, 100))
     for level in range(1, TREE.depth):
         whole = shares[level, False] + shares[level, True]
-        assert whole == Fraction(19, 20) / last
+        assert whole == Fraction(92, 100) / last
         assert shares[level, True] / whole == (Fraction(1, 3) if level == last else Fraction(1, 5))
+
+
+def test_where_counts_are_small_the_leaves_totals_get_more_and_the_first_question_is_the_same():
+    usual, last = split(TREE, 4, "auto"), TREE.depth - 1
+    others = sparse_splits(TREE, 4, "auto", None)
+    limits = [limit for limit, _ in others]
+    assert limits == sorted(limits)
+    for _, shares in others:
+        assert sum(shares.values()) == 1
+        assert set(shares) == set(usual)
+        assert shares[0, True] == usual[0, True]
+        assert shares[last, True] > usual[last, True]
+        assert all(shares[level, False] >= usual[level, False] for level in range(last))
+    assert others[0][1][last, True] > others[1][1][last, True]
+
+
+@pytest.mark.parametrize(("how", "cells", "totals"), [("equal", 4, None), ("auto", 1, None), ("auto", 4, 0)])
+def test_other_splits_have_one_way(how, cells, totals):
+    assert sparse_splits(TREE, cells, how, totals) == []
 
 
 def test_weights_are_taken_as_written():

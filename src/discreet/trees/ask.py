@@ -39,7 +39,7 @@ from discreet.trees.methods import METHODS, method_named
 from discreet.trees.plan import TreePlan, plan_tree
 from discreet.trees.release import TreeRelease
 from discreet.trees.rules import Rules
-from discreet.trees.split import Goal
+from discreet.trees.split import Goal, sparse_splits
 from discreet.trees.split import split as split_price
 
 __all__ = ["CheckedTree", "TreeAsk"]
@@ -182,6 +182,9 @@ class TreeAsk(Ask):
         choices=_SPLITS,
         late=True,
     )
+    expected: int | None = option(
+        WHOLE, None, help="About how many there are in all, if that is public: decides shares of the price beforehand"
+    )
     goal: Goal | None = option(
         ANY, None, help="What split = accurate makes least", late=True, here_only=True, shell=False
     )
@@ -202,7 +205,10 @@ class TreeAsk(Ask):
             raise InputError("method", self.method, among=("auto", *METHODS))
         chosen = (_ordered(counted.cells) if counted.chain else "bayes") if self.method == "auto" else self.method
         method_named(chosen, chain=counted.chain)
-        return CheckedTree(counted, Rules() if self.rules is None else self.rules, chosen, self.split, self.goal)
+        if self.expected is not None and (type(self.expected) is not int or self.expected < 0):
+            raise InputError("expected", self.expected, "a whole number, zero or more")
+        rules = Rules() if self.rules is None else self.rules
+        return CheckedTree(counted, rules, chosen, self.split, self.goal, self.expected)
 
 
 def _ordered(sizes: int) -> str:
@@ -219,6 +225,7 @@ class CheckedTree(Checked[TreeRelease]):
     method: str
     split: str | Mapping[str, Number]
     goal: Goal | None
+    expected: int | None = None
 
     def plan(self, allotment: Allotment, price: Price) -> TreePlan:
         """All levels together at a price."""
@@ -226,7 +233,8 @@ class CheckedTree(Checked[TreeRelease]):
         totals = 0 if counted.sizes is not None else None
         kind = price.kind(allotment)
         shares = split_price(counted.tree, counted.cells, self.split, totals=totals, kind=kind, goal=self.goal)
-        return plan_tree(counted, allotment, price, shares, self.method, self.rules)
+        sparse = sparse_splits(counted.tree, counted.cells, self.split, totals)
+        return plan_tree(counted, allotment, price, shares, self.method, self.rules, sparse, self.expected)
 
     def read(self, answer: Answer, cost: str, remaining: str) -> TreeRelease:
         """The hierarchy that an answer holds."""

@@ -17,16 +17,22 @@ from discreet.core.exact import Number, as_written
 from discreet.errors import InputError
 from discreet.trees.tree import Hierarchy
 
-__all__ = ["Goal", "Shape", "Shares", "accurate", "split"]
+__all__ = ["Goal", "Shape", "Shares", "accurate", "sparse_splits", "split"]
 
 TOTALS = Fraction(1, 5)
 """What questions for totals get of a level's part: most of the accuracy of totals for a fifth of the price."""
 LEAF_TOTALS = Fraction(1, 3)
 """The same for the leaves, whose totals nothing below them can tell."""
-ROOT = Fraction(1, 50)
+ROOT = Fraction(1, 20)
 """What the root's cells get: what the levels below say about it is nearly as good."""
 ROOT_TOTALS = Fraction(3, 100)
 """What the root's total gets."""
+SPARSE = (
+    (0.1, Fraction(87, 100), Fraction(3, 5)),
+    (0.35, Fraction(95, 100), Fraction(1, 2)),
+)
+"""Where counts are small beside noise, a total says more about its cells than they do: (below this mean count of a
+leaf's cell, in deviations of its noise; weight of the leaves among levels; the part of theirs that totals get)."""
 _WAYS = ("auto", "equal", "leaves", "accurate")
 Reals = NDArray[np.float64]
 Shares = dict[tuple[int, bool], Fraction]
@@ -236,13 +242,27 @@ def _placed(kept: list[int], shares: Shares) -> Shares:
     return {(kept[level], totals): share for (level, totals), share in shares.items()}
 
 
-def _usual(depth: int) -> Shares:
+def sparse_splits(
+    tree: Hierarchy, cells: int, how: str | Mapping[str, Number], totals: Number | None
+) -> list[tuple[float, Shares]]:
+    """What auto takes instead of `split` where counts turn out to be small: (mean count below which, shares).
+
+    The mean is that of a leaf's cell, in deviations of the noise that `split` gives it. The smallest comes first. The
+    first question of all, for the root's total, is the same in each: it decides.
+    """
+    kept = sorted(set(tree.distinct))
+    if how != "auto" or totals is not None or cells == 1 or len(kept) == 1:
+        return []
+    return [(limit, _placed(kept, _usual(len(kept), weight, part))) for limit, weight, part in SPARSE]
+
+
+def _usual(depth: int, weight: Fraction = Fraction(1), leaf_totals: Fraction = LEAF_TOTALS) -> Shares:
     """The rule of auto for several cells: it was chosen on generated tables, by the error of all levels together."""
     shares = {(0, False): ROOT, (0, True): ROOT_TOTALS}
-    each = (1 - ROOT - ROOT_TOTALS) / (depth - 1)
+    each = (1 - ROOT - ROOT_TOTALS) / (depth - 2 + weight)
     for level in range(1, depth):
-        part = LEAF_TOTALS if level == depth - 1 else TOTALS
-        shares |= {(level, False): each * (1 - part), (level, True): each * part}
+        whole, part = (each * weight, leaf_totals) if level == depth - 1 else (each, TOTALS)
+        shares |= {(level, False): whole * (1 - part), (level, True): whole * part}
     return shares
 
 

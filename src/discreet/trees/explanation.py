@@ -1,0 +1,124 @@
+"""What there is to know about a hierarchy before it is paid: shares, noise, and the error of every level."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.core.explanation import Accuracy, Explanation
+from discreet.core.release import percent, plural
+from discreet.query.plan import noise_name
+from discreet.trees.gls import gls
+from discreet.trees.intervals.each import deviations
+
+if TYPE_CHECKING:
+    from discreet.trees.plan import LevelMeasure, TreePlan
+
+__all__ = ["explain_tree"]
+
+_RELATIVE = 0.1  # the relative error that is said in sizes of regions
+
+
+def explain_tree(plan: TreePlan) -> Explanation:
+    """Half-widths for a typical region once the levels inform each other.
+
+    Bounds and whole numbers, which come after, mostly narrow them where counts are small. If there are several ways to
+    ask, the largest of theirs.
+    """
+    counted, tree = plan.counted, plan.counted.tree
+    levels, errors = _levels(plan), []
+    several = counted.cells > 1 and counted.sizes is None
+    for index, row in enumerate(levels):
+        cells_noise, totals_noise = (_noises(plan.ways, index, totals=totals) for totals in (False, True))
+        unasked = _unasked(plan, row["level"])
+        name = f"{row['level']}, a cell" if several else str(row["level"])
+        noise = cells_noise if several else "; ".join(text for text in (cells_noise, totals_noise) if text)
+        errors.append(Accuracy(name, noise or unasked, row["cell"], share=row["share"]))
+        if several:
+            errors.append(Accuracy(f"{row['level']}, a total", totals_noise or unasked, row["total"]))
+    cells = "one number" if counted.cells == 1 else f"{counted.cells:,} cells"
+    numbers = sum(tree.sizes) * counted.cells
+    regions = ", ".join(f"{row['level']} ({plural(row['regions'], 'region')})" for row in levels)
+    notes = [
+        f"Errors are {percent(plan.confidence)} half-widths of the best linear estimate, before bounds are used.",
+        *_relative_notes(levels),
+        *_sparse_notes(plan),
+        *(note.text for note in counted.notes),
+    ]
+    return Explanation(
+        title=f"Plan for a hierarchy of {plan.dataset!r}",
+        unit=str(counted.schema.unit),
+        shape=(
+            f"Releases {numbers:,} whole numbers that add up: {cells} a region. Method: {plan.method}.",
+            f"Levels: {regions}.",
+        ),
+        errors=tuple(errors),
+        confidence=plan.confidence,
+        notes=tuple(notes),
+        facts={"method": plan.method, "cells": counted.cells, "levels": levels},
+    )
+
+
+def _noises(ways: Sequence[Sequence[LevelMeasure]], level: int, *, totals: bool) -> str:
+    """The noise of a question; of all it may have where several ways are open."""
+    asked = [one.noise for way in ways for one in way if one.level == level and one.totals == totals]
+    first, *others = dict.fromkeys(noise_name(noise) for noise in asked) if asked else [""]
+    return " or ".join([first, *(name.split()[-1] for name in others)])
+
+
+def _relative_notes(levels: list[dict[str, Any]]) -> list[str]:
+    """From which size on a region's total is within a tenth: an error means little beside nothing."""
+    sizes = ", ".join(f"{row['level']} {row['within_a_tenth']:,}" for row in levels)
+    return [f"A total is within {_RELATIVE:.0%} where a region has at least this many: {sizes}."]
+
+
+def _sparse_notes(plan: TreePlan) -> list[str]:
+    if not plan.sparse:
+        return []
+    leaves, last = plan.counted.tree.names[-1], plan.sparse[-1]
+    return [
+        f"The root's noisy total decides: below {last.below:,}, totals of {leaves} get more of the price and cells "
+        f"less; errors are those of the way that errs most. Declare what is expected (expected) to know beforehand."
+    ]
+
+
+def _levels(plan: TreePlan) -> list[dict[str, Any]]:
+    """Of every level its name, regions, share of the price and noise, and the half-widths of a cell and of a total."""
+    tree = plan.counted.tree
+    widths = np.max([_half_widths(plan, measures) for measures in plan.ways], axis=0)
+    rows = []
+    for index, name in enumerate(tree.names):
+        here = [measure for measure in plan.measures if measure.level == index]
+        rows.append(
+            {
+                "level": name,
+                "regions": tree.sizes[index],
+                "share": float(sum(measure.share for measure in here)),
+                "noise": "; ".join(noise_name(a.noise) + (" for totals" if a.totals else "") for a in here),
+                "cell": float(widths[0, index]),
+                "total": float(widths[1, index]),
+                "within_a_tenth": math.ceil(widths[1, index] / _RELATIVE),
+            }
+        )
+    return rows
+
+
+def _half_widths(plan: TreePlan, measures: Sequence[LevelMeasure]) -> list[list[float]]:
+    """Of a cell, and of a total, of the median region of every level."""
+    from discreet.trees.plan import measured_as
+
+    tree, cells = plan.counted.tree, plan.counted.cells
+    shapes = [(tree.sizes[one.level],) if one.totals else (tree.sizes[one.level], cells) for one in measures]
+    measured = measured_as(plan.counted, measures, [np.zeros(shape, np.int64) for shape in shapes])
+    best, z = gls(measured), deviations(measured, 1 - plan.confidence)
+    of = (best.variance, best.total_variance)
+    return [[z * math.sqrt(float(np.median(level))) for level in variances] for variances in of]
+
+
+def _unasked(plan: TreePlan, level: str) -> str:
+    tree = plan.counted.tree
+    alike = tree.distinct[tree.level(level)]
+    return "not asked" if tree.names[alike] == level else f"the regions of {tree.names[alike]}, asked once"
