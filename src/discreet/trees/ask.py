@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -226,6 +226,13 @@ class CheckedTree(Checked[TreeRelease]):
     split: str | Mapping[str, Number]
     goal: Goal | None
     expected: int | None = None
+    settled: bool = False
+
+    def priced(self, allotment: Allotment, price: Price | None) -> TreePlan:
+        """The plan at a price. If that is an accuracy, nothing may depend on what is yet to be measured."""
+        settled = price is not None and price.way == "within"
+        plan: TreePlan = super(CheckedTree, replace(self, settled=settled)).priced(allotment, price)
+        return plan
 
     def plan(self, allotment: Allotment, price: Price) -> TreePlan:
         """All levels together at a price."""
@@ -233,7 +240,7 @@ class CheckedTree(Checked[TreeRelease]):
         totals = 0 if counted.sizes is not None else None
         kind = price.kind(allotment)
         shares = split_price(counted.tree, counted.cells, self.split, totals=totals, kind=kind, goal=self.goal)
-        sparse = sparse_splits(counted.tree, counted.cells, self.split, totals)
+        sparse = [] if self.settled else sparse_splits(counted.tree, counted.cells, self.split, totals)
         return plan_tree(counted, allotment, price, shares, self.method, self.rules, sparse, self.expected)
 
     def read(self, answer: Answer, cost: str, remaining: str) -> TreeRelease:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.accounting.words import readable
 from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.release import percent, plural
 from discreet.query.plan import noise_name
@@ -25,14 +26,14 @@ _RELATIVE = 0.1  # the relative error that is said in sizes of regions
 def explain_tree(plan: TreePlan) -> Explanation:
     """Half-widths for a typical region once the levels inform each other.
 
-    Bounds and whole numbers, which come after, mostly narrow them where counts are small. If there are several ways to
-    ask, the largest of theirs.
+    Bounds and whole numbers, which come after, mostly narrow them where counts are small. What is asked instead where
+    the root's total is small is in a note.
     """
     counted, tree = plan.counted, plan.counted.tree
     levels, errors = _levels(plan), []
     several = counted.cells > 1 and counted.sizes is None
     for index, row in enumerate(levels):
-        cells_noise, totals_noise = (_noises(plan.ways, index, totals=totals) for totals in (False, True))
+        cells_noise, totals_noise = (_noise(plan.measures, index, totals=totals) for totals in (False, True))
         unasked = _unasked(plan, row["level"])
         name = f"{row['level']}, a cell" if several else str(row["level"])
         noise = cells_noise if several else "; ".join(text for text in (cells_noise, totals_noise) if text)
@@ -44,7 +45,7 @@ def explain_tree(plan: TreePlan) -> Explanation:
     regions = ", ".join(f"{row['level']} ({plural(row['regions'], 'region')})" for row in levels)
     notes = [
         f"Errors are {percent(plan.confidence)} half-widths of the best linear estimate, before bounds are used.",
-        *_relative_notes(levels),
+        *(_relative_notes(levels) if counted.sizes is None else ()),
         *_sparse_notes(plan),
         *(note.text for note in counted.notes),
     ]
@@ -62,11 +63,9 @@ def explain_tree(plan: TreePlan) -> Explanation:
     )
 
 
-def _noises(ways: Sequence[Sequence[LevelMeasure]], level: int, *, totals: bool) -> str:
-    """The noise of a question; of all it may have where several ways are open."""
-    asked = [one.noise for way in ways for one in way if one.level == level and one.totals == totals]
-    first, *others = dict.fromkeys(noise_name(noise) for noise in asked) if asked else [""]
-    return " or ".join([first, *(name.split()[-1] for name in others)])
+def _noise(measures: Sequence[LevelMeasure], level: int, *, totals: bool) -> str:
+    """The noise of a question; nothing where it is not asked."""
+    return "; ".join(noise_name(one.noise) for one in measures if one.level == level and one.totals == totals)
 
 
 def _relative_notes(levels: list[dict[str, Any]]) -> list[str]:
@@ -78,17 +77,20 @@ def _relative_notes(levels: list[dict[str, Any]]) -> list[str]:
 def _sparse_notes(plan: TreePlan) -> list[str]:
     if not plan.sparse:
         return []
-    leaves, last = plan.counted.tree.names[-1], plan.sparse[-1]
+    leaves, notes = plan.counted.tree.names[-1], []
+    for way in plan.sparse:
+        cell, total = (widths[-1] for widths in _half_widths(plan, way.measures))
+        notes.append(f"below {way.below:,}: +-{readable(cell, 3)} for a cell and +-{readable(total, 3)} for a total")
     return [
-        f"The root's noisy total decides: below {last.below:,}, totals of {leaves} get more of the price and cells "
-        f"less; errors are those of the way that errs most. Declare what is expected (expected) to know beforehand."
+        f"The noisy total of all is asked first. If it is small, totals of {leaves} get more of the price and cells "
+        f"less ({'; '.join(notes)}). A declared `expected` settles it beforehand."
     ]
 
 
 def _levels(plan: TreePlan) -> list[dict[str, Any]]:
     """Of every level its name, regions, share of the price and noise, and the half-widths of a cell and of a total."""
     tree = plan.counted.tree
-    widths = np.max([_half_widths(plan, measures) for measures in plan.ways], axis=0)
+    widths = _half_widths(plan, plan.measures)
     rows = []
     for index, name in enumerate(tree.names):
         here = [measure for measure in plan.measures if measure.level == index]
@@ -98,9 +100,9 @@ def _levels(plan: TreePlan) -> list[dict[str, Any]]:
                 "regions": tree.sizes[index],
                 "share": float(sum(measure.share for measure in here)),
                 "noise": "; ".join(noise_name(a.noise) + (" for totals" if a.totals else "") for a in here),
-                "cell": float(widths[0, index]),
-                "total": float(widths[1, index]),
-                "within_a_tenth": math.ceil(widths[1, index] / _RELATIVE),
+                "cell": widths[0][index],
+                "total": widths[1][index],
+                "within_a_tenth": math.ceil(widths[1][index] / _RELATIVE),
             }
         )
     return rows
