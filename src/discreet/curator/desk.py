@@ -251,7 +251,10 @@ class LocalDesk(LedgerDesk):
 
     def fits(self, plan: Priced, columns: Iterable[str]) -> None:
         """Refuse columns that are not as declared."""
-        check_columns(self.source, self.schema, self.schema.read_by(columns), getattr(plan, "identifiers", ()))
+        names = list(columns)
+        check_columns(self.source, self.schema, self.schema.read_by(names), getattr(plan, "identifiers", ()))
+        if any(name not in self.schema.columns for name in names):
+            self.data_with(names).check_view()
 
     def data_with(self, columns: Iterable[str]) -> Source:
         """The table, with the expressions among these columns beside its own."""

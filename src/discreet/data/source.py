@@ -32,7 +32,7 @@ from discreet.data.pool import engines, fixed_settings
 from discreet.data.spark import files_read, is_frame, shown, with_zones
 from discreet.data.spill import Spill
 from discreet.data.stamp import Stamp, write_counters
-from discreet.errors import DiscreetError, InputError, MissingExtraError, kind_of
+from discreet.errors import DiscreetError, InputError, MissingExtraError, Phrase, kind_of
 
 __all__ = ["Connection", "Source", "source_of"]
 
@@ -61,6 +61,10 @@ class Connection:
     def values(self, expression: Any) -> dict[str, list[Any]]:
         """Run an expression whose columns are integers or bytes; a missing value is None."""
         return self._run(self._values, expression)
+
+    def bind(self) -> None:
+        """Have the engine compile the table; no row of it is read."""
+        self._fetched(self.table.limit(0))
 
     def _run(self, run: Callable[[Any], Found], expression: Any) -> Found:
         """Once more, if it failed on a value that the engine could not read: no value may make a run fail."""
@@ -149,6 +153,34 @@ class Source:
             return {}
         with engines.lent() as backend:
             return dict(read_parquet(backend, self.place, Copies()).drift)
+
+    def check_view(self) -> None:
+        """Have the engine compile the view, of no row: what it cannot compute is refused before anything is spent."""
+        problem: InputError | None = None
+        try:
+            with self._connected(None) if self.engine != "duckdb" else self._empty() as connection:
+                connection.bind()
+        except DiscreetError:
+            raise
+        except Exception:
+            hint = "Use CAST(... AS ...) to have its parts of one type. Nothing was spent."
+            problem = InputError("expression", Phrase("another"), "one that the engine can compute", hint)
+        if problem is not None:  # outside the handler, as above
+            raise problem
+
+    @contextmanager
+    def _empty(self) -> Iterator[Connection]:
+        """The view of tables that have the stored columns and no rows, by an engine that is shown nothing else."""
+        import ibis
+
+        with engines.lent() as backend:
+            tables = []
+            for place, source in enumerate((self, *(other for _, other in self.others))):
+                stored = replace(source, view=None, others=()).columns()
+                kinds = {name: kind for name, kind in stored.items() if name.isprintable() and "unknown" not in kind}
+                tables.append(backend.create_table(f"t{place}", schema=ibis.schema(kinds), temp=True))
+            others = {name: table for (name, _), table in zip(self.others, tables[1:], strict=True)}
+            yield Connection(backend, tables[0] if self.view is None else self.view(tables[0], others))
 
     def first_line(self) -> list[str]:
         """The first line of a CSV file: names if it is a header. Whoever asks shows none of it before that is known."""

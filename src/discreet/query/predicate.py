@@ -231,7 +231,9 @@ def _checked(predicate: Predicate, schema: Schema) -> Predicate:
                 return Compare(_same_text(name, values, schema), "==", True)
             return IsIn(name, tuple(_constant(name, column, value, name in schema.columns) for value in values))
         case IsMissing(name):
-            return IsMissing(schema.canonical(name, "where"))
+            name = schema.canonical(name, "where")
+            schema.column(name, "where")  # which refuses what nothing is known of
+            return IsMissing(name)
         case And(parts):
             return And(tuple(_checked(part, schema) for part in parts))
         case Or(parts):

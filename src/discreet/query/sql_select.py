@@ -386,6 +386,8 @@ def _days(column: Date) -> list[date | None]:
     """Every day that is declared, and none where there may be none."""
     many = (column.upper - column.lower).days + 1
     if many > MOST_GROUPS:
-        raise InputError("group_by", Phrase(f"{many:,} days"), f"at most {MOST_GROUPS:,} groups", "Use DATE_TRUNC.")
+        raise InputError(
+            "group_by", Phrase(f"{many:,} days"), f"at most {MOST_GROUPS:,} groups", "Use DATE_TRUNC('year', ...)."
+        )
     days: list[date | None] = [column.lower + timedelta(days=place) for place in range(many)]
     return [*days, None] if column.nullable else days

@@ -160,6 +160,7 @@ def _in_engine(operands: Sequence[Operand], _: Domain) -> Any:
 
 def _case_domain(*parts: Domain) -> Domain:
     branches, last = parts[:-1], parts[-1]
+    union(*branches[1::2], last)  # engines refuse values of several types also where one of them is never taken
     taken: list[Domain] = []
     for condition, value in zip(branches[::2], branches[1::2], strict=True):
         truth = _truth(condition)
@@ -205,6 +206,7 @@ def _case_engine(operands: Sequence[Operand], result: Domain) -> Any:
 
 
 def _coalesce_domain(*parts: Domain) -> Domain:
+    union(*parts)  # as in a choice
     taken: list[Domain] = []
     for part in parts:
         taken.append(part)
