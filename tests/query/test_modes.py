@@ -106,3 +106,10 @@ def test_sql_refuses_others(words):
 
 def test_the_command_line_has_a_word_for_it():
     assert read_outputs(["mode(ward)", "usual=mode(age)"]) == {"mode_ward": Mode("ward"), "usual": Mode("age")}
+
+
+def test_a_window_that_computes_with_labels_is_refused_before_anything_is_spent():
+    with pytest.raises(InputError, match="a window over numbers"):
+        parse_sql("SELECT new, SUM(MODE(ward)) OVER () FROM visits GROUP BY new", SCHEMA)
+    parse_sql("SELECT new, RANK() OVER (ORDER BY MODE(ward)) FROM visits GROUP BY new", SCHEMA)
+    parse_sql("SELECT new, SUM(MODE(age)) OVER () FROM visits GROUP BY new", SCHEMA)

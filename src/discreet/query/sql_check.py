@@ -8,6 +8,7 @@ from discreet.data.expression.domain import value_of
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
 from discreet.query.key import published
+from discreet.query.over import RANKS
 from discreet.query.presentation import Presentation
 from discreet.query.quantile import Ordered, example_of
 from discreet.query.question import Query
@@ -38,6 +39,10 @@ def check_types(reading: Reading) -> None:
                 raise TypeError("a column is of one type")
         except _PROBLEMS:
             raise InputError("sql", str(formula.expression), "computed of values of one type") from None
+    for over in reading.overs:
+        if over.function not in (*RANKS, "count") and isinstance(row.get(over.output or ""), str | bool):
+            words = Phrase(f"{over.function.upper()} of {over.output}")
+            raise InputError("sql", words, "a window over numbers, or a rank", "Such as RANK() OVER (ORDER BY ...).")
     if reading.condition is not None:
         try:
             found = value_of(reading.condition, row)

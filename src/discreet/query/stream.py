@@ -234,7 +234,7 @@ def plan_stream(
         raise InputError("limits.rows_total", schema.unit.rows_total, allowed, "Limit the groups and rows of a period.")
     if schema.unit.neighbours is not Neighbours.ADD_REMOVE:
         raise InputError("unit.neighbours", Phrase(schema.unit.neighbours), "add-remove where a stream is asked for")
-    for name, aggregate in checked.outputs:
+    for name, aggregate in (*checked.outputs, *checked.ordered):
         if not isinstance(aggregate, Additive) or not aggregate.adds_up:
             *others, last = [kind.functions[0].call for kind in kinds() if issubclass(kind, Additive) and kind.adds_up]
             allowed = f"{', '.join(others)} or {last} in a stream: running totals must add up"

@@ -17,7 +17,9 @@ from discreet.query.aggregate import count, distinct, mean, people
 from discreet.query.composite_plan import plan_question
 from discreet.query.key import bins
 from discreet.query.measure import Distinct, People
+from discreet.query.modes import mode
 from discreet.query.price import Price
+from discreet.query.quantile import median
 from discreet.query.question import Query
 from discreet.query.sql import parse_sql
 from discreet.query.stream import plan_stream
@@ -135,7 +137,7 @@ def test_several_columns_at_once_are_refused_if_one_has_values_nobody_listed():
 
 def test_a_stream_refuses_it_for_numbers_of_periods_do_not_add_up():
     schema, price = Schema("t", COLUMNS), Price.read(epsilon=1)
-    for output in (distinct("drug"), mean("age")):
+    for output in (distinct("drug"), mean("age"), mode("age"), median("age")):
         with pytest.raises(InputError, match=r"count\(\), people\(\) or total\(\) in a stream"):
             plan_stream(Query().agg(n=output), schema, PURE, price, bins("day", every="day"))
     assert plan_stream(Query().agg(n=count()), schema, PURE, price, bins("day", every="day"))
