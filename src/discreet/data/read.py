@@ -40,6 +40,7 @@ Expression = Any  # ibis expressions carry no useful static types here
 
 _WHOLE = {16: 2.0**11, 32: 2.0**24, 64: 2.0**53}  # beyond this, floats of so many bits skip whole numbers
 _PLAIN = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?", re.ASCII)
+_WRITTEN = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)  # as engines write whole numbers
 _TOLD = 15  # digits that a float has for certain
 _DIGITS = 38  # decimals with so many are within the range of floats
 _FAR = Decimal(10**30)  # far outside any declared bound, and well inside a float
@@ -236,7 +237,7 @@ def as_label(raw: Expression, column: Category) -> Expression:
     if not kind.is_string():
         return word
     cases = []
-    numbers = [f"{value}.0" for value, amount in _amounts(column).items() if _is_whole(value, amount)]
+    numbers = [f"{value}.0" for value in column.values if _WRITTEN.fullmatch(value) and _is_told(value)]
     declared = set(column.values)
     if numbers := [text for text in numbers if text not in declared]:
         cases.append((among(word, numbers), word.replace(".0", "")))
@@ -261,7 +262,11 @@ def twins(column: Category, stored: Any) -> tuple[str, str] | None:
 def _amounts(column: Category) -> dict[str, Decimal]:
     """The declared values that are numbers without a needless zero in front, of no more digits than floats tell."""
     plain = (value for value in column.values if _PLAIN.fullmatch(value))
-    return {value: Decimal(value) for value in plain if len(value.strip("-0.").replace(".", "")) <= _TOLD}
+    return {value: Decimal(value) for value in plain if _is_told(value)}
+
+
+def _is_told(value: str) -> bool:
+    return len(value.strip("-0.").replace(".", "")) <= _TOLD
 
 
 def _is_whole(value: str, amount: Decimal) -> bool:

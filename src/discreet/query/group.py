@@ -120,6 +120,8 @@ def _code(key: Key, schema: Schema, table: Expression, found: Expression | None,
             above=ibis.literal(high - low, "int64") if clamped else ibis.null("int64"),
             missing=ibis.literal(len(labels) - 1, "int64") if column.nullable else ibis.null("int64"),
         )
+    if found is not None and isinstance(column, Category) and None not in labels:
+        return found
     # Undeclared text need not be struck out where the declared one is looked up anyway.
     plain = isinstance(column, Category) and (None not in labels or key.values is None)
     value = as_label(raw, column) if plain and isinstance(column, Category) else as_declared(raw, column)

@@ -12,7 +12,7 @@ linear unbiased estimate of everything at once. Proof: docs/proofs/hierarchy-top
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,12 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, Phrase
-from discreet.trees.measurement import Measurement
+from discreet.trees.measurement import Level, Measurement
 from discreet.trees.tree import Hierarchy
 
-__all__ = ["Gls", "Pass", "gls", "upward"]
+__all__ = ["NOTHING", "Gls", "Pass", "gls", "linear_levels", "subtree_passes", "upward", "variances"]
 
 Reals = NDArray[np.float64]
+
+NOTHING = 1e18
+"""The variance of what was not asked."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,45 +77,103 @@ def gls(measured: Measurement) -> Gls:
     [[12.0], [5.0, 7.0]]
     """
     tree, cells = measured.tree, measured.cells
-    counts = [None if level.counts is None else level.counts.astype(float) for level in measured.levels]
-    spreads = [np.inf if level.noise is None else max(level.noise.variance, 1e-12) for level in measured.levels]
-    direct = [
-        None if level.totals is None or level.totals_noise is None else (level.totals, level.totals_noise.variance)
+    up, up_totals = _ups(measured)
+    levels = list(linear_levels(measured, up, up_totals))
+    joined = up if up_totals is None else _join(up, up_totals, cells)
+    own = _summed(up, cells) if up_totals is None else up_totals
+    counts, variance, totals, total_variance = zip(*levels, strict=True)
+    return Gls(tree, counts, variance, totals, total_variance, *_parts(joined), *_parts(own))
+
+
+def linear_levels(
+    measured: Measurement, up: Pass | None = None, up_totals: Pass | None = None
+) -> Iterator[tuple[Reals, Reals, Reals, Reals]]:
+    """The same level by level, root first: counts and their variance, totals and theirs. No more is held at a time."""
+    if up is None:
+        up, up_totals = _ups(measured)
+    cells = measured.cells
+    down = _downward(measured.tree, up)
+    if up_totals is None:
+        for values, variance in down:
+            yield values, variance, values.sum(axis=1), cells * variance
+        return
+    for (values, variance), (totals, spread) in zip(down, _downward(measured.tree, up_totals), strict=True):
+        yield _joined(values, totals, cells), variance * (1 - 1 / cells) + spread / cells**2, totals, spread
+
+
+def variances(measured: Measurement) -> tuple[list[Reals], list[Reals]]:
+    """How far counts and totals stray, of every level: it follows from the questions, whatever the answers."""
+    nothing = tuple(
+        Level(
+            None if level.counts is None else np.zeros((len(level.counts), 1), np.int64),
+            level.noise,
+            None if level.totals is None else np.zeros(len(level.totals), np.int64),
+            level.totals_noise,
+        )
         for level in measured.levels
-    ]
-    up = upward(tree, counts, spreads)
-    down = _downward(tree, up)
-    if all(asked is None for asked in direct):
-        up_totals = Pass(tuple(v.sum(axis=1) for v in up.values), tuple(cells * v for v in up.variance))
-        totals = Pass(tuple(v.sum(axis=1) for v in down.values), tuple(cells * v for v in down.variance))
-        return Gls(tree, down.values, down.variance, totals.values, totals.variance, *_parts(up), *_parts(up_totals))
-    sums, sum_spreads = [], []
-    for level, spread, asked in zip(counts, spreads, direct, strict=True):
-        values, variance = (None if level is None else level.sum(axis=1)), cells * spread
-        if asked is not None:
-            precise = max(asked[1], 1e-12)
+    )
+    up, up_totals = _ups(Measurement(measured.tree, nothing), measured.cells)
+    cells = measured.cells
+    down = [spread for _, spread in _downward(measured.tree, up)]
+    if up_totals is None:
+        return down, [cells * spread for spread in down]
+    totals = [spread for _, spread in _downward(measured.tree, up_totals)]
+    return [a * (1 - 1 / cells) + b / cells**2 for a, b in zip(down, totals, strict=True)], totals
+
+
+def _ups(measured: Measurement, cells: int | None = None) -> tuple[Pass, Pass | None]:
+    """The way up: of cells, and of totals from both kinds of questions; None where no totals were asked."""
+    many = measured.cells if cells is None else cells
+    spreads = [np.inf if level.noise is None else max(level.noise.variance, 1e-12) for level in measured.levels]
+    up = upward(measured.tree, [level.counts for level in measured.levels], spreads)
+    if all(level.totals is None for level in measured.levels):
+        return up, None
+    sums: list[Any] = []
+    sum_spreads = []
+    for level, spread in zip(measured.levels, spreads, strict=True):
+        values, variance = (None if level.counts is None else level.counts.sum(axis=1)), many * spread
+        if level.totals is not None and level.totals_noise is not None:
+            precise = max(level.totals_noise.variance, 1e-12)
             if values is None:
-                values, variance = asked[0].astype(float), precise
+                values, variance = level.totals, precise
             else:
                 share = variance / (variance + precise)
-                values = values + share * (asked[0] - values)
+                values = values + share * (level.totals - values)
                 variance = share * precise
         sums.append(values)
         sum_spreads.append(variance)
-    up_totals = upward(tree, sums, sum_spreads)
-    totals = _downward(tree, up_totals)
-    up_cells, cells_ = _join(up, up_totals, cells), _join(down, totals, cells)
-    return Gls(
-        tree, cells_.values, cells_.variance, totals.values, totals.variance, *_parts(up_cells), *_parts(up_totals)
+    return up, upward(measured.tree, sums, sum_spreads)
+
+
+def subtree_passes(measured: Measurement) -> tuple[Pass, Pass | None]:
+    """What each region's own subtree says: about its cells, and, from questions of their own, about its total.
+
+    None where no totals were asked. What the questions of a subtree do not reach has the variance `NOTHING`.
+    """
+    levels = measured.levels
+    cells = upward(
+        measured.tree,
+        [level.counts for level in levels],
+        [np.inf if level.noise is None else max(level.noise.variance, 1e-12) for level in levels],
     )
+    if all(level.totals is None for level in levels):
+        return cells, None
+    totals: list[Any] = [level.totals for level in levels]
+    spreads = [np.inf if level.totals_noise is None else max(level.totals_noise.variance, 1e-12) for level in levels]
+    if totals[-1] is None:
+        totals[-1], spreads[-1] = np.zeros(measured.tree.leaves), NOTHING
+    return cells, upward(measured.tree, totals, spreads)
 
 
-def upward(tree: Hierarchy, values: Sequence[Reals | None], variances: Sequence[float]) -> Pass:
-    """What each region's own subtree says about it: the best linear unbiased estimate from it alone."""
+def upward(tree: Hierarchy, values: Sequence[Any], variances: Sequence[float]) -> Pass:
+    """What each region's own subtree says about it: the best linear unbiased estimate from it alone.
+
+    The leaves' own values are kept as they are, whole numbers if they were.
+    """
     last = values[-1]
     if last is None:
         raise InputError("values", Phrase("no leaves"), "values of the leaves at least")
-    found, spread = [np.asarray(last, float)], [np.full(len(last), float(variances[-1]))]
+    found, spread = [np.asarray(last)], [np.full(len(last), float(variances[-1]))]
     for level in range(tree.depth - 2, -1, -1):
         below, below_spread = tree.add(level, found[0]), tree.add(level, spread[0])
         own, noise = values[level], float(variances[level])
@@ -125,22 +186,33 @@ def upward(tree: Hierarchy, values: Sequence[Reals | None], variances: Sequence[
     return Pass(tuple(found), tuple(spread))
 
 
-def _downward(tree: Hierarchy, up: Pass) -> Pass:
-    values, variance = [up.values[0]], [up.variance[0]]
+def _downward(tree: Hierarchy, up: Pass) -> Iterator[tuple[Reals, Reals]]:
+    values, variance = np.asarray(up.values[0], float), up.variance[0]
+    yield values, variance
     for level in range(tree.depth - 1):
         own, own_spread, parents = up.values[level + 1], up.variance[level + 1], tree.parents[level + 1]
         sums, sum_spread = tree.add(level, own), tree.add(level, own_spread)
         share = own_spread / sum_spread[parents]
-        values.append(own + _rows(share, own) * (values[level] - sums)[parents])
-        variance.append(own_spread - share**2 * (sum_spread - variance[level])[parents])
-    return Pass(tuple(values), tuple(variance))
+        found = (values - sums)[parents]
+        found *= _rows(share, own)
+        found += own
+        values, variance = found, own_spread - share**2 * (sum_spread - variance)[parents]
+        yield values, variance
 
 
 def _join(cells: Pass, totals: Pass, many: int) -> Pass:
     """Differences between cells from one pass, their sum from the other."""
-    values = tuple(c + ((t - c.sum(axis=1)) / many)[:, None] for c, t in zip(cells.values, totals.values, strict=True))
+    values = tuple(_joined(c, t, many) for c, t in zip(cells.values, totals.values, strict=True))
     variance = tuple(c * (1 - 1 / many) + t / many**2 for c, t in zip(cells.variance, totals.variance, strict=True))
     return Pass(values, variance)
+
+
+def _joined(cells: Reals, totals: Reals, many: int) -> Reals:
+    return np.asarray(cells + ((totals - cells.sum(axis=1)) / many)[:, None])
+
+
+def _summed(up: Pass, cells: int) -> Pass:
+    return Pass(tuple(v.sum(axis=1) for v in up.values), tuple(cells * v for v in up.variance))
 
 
 def _parts(found: Pass) -> tuple[tuple[Reals, ...], tuple[Reals, ...]]:

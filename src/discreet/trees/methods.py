@@ -32,6 +32,9 @@ ORDERED = ("topdown", "exact", "relaxed")
 """Those that keep the order of cumulative counts."""
 
 
+_DOWNWARD = ("bayes", "topdown")  # estimates go up and fixed parents down: a sample of subtrees will do for intervals
+
+
 def method_named(name: str, *, chain: bool = False) -> Method:
     """The method of that name; its form for cumulative counts, whose order must be kept, if `chain`."""
     if name not in METHODS:
@@ -71,7 +74,8 @@ def publish_counts(name: str, measured: Measurement, rules: Rules, confidence: f
         method = method_named(name, chain=measured.chain)
         estimate = method(measured, rules)
         notify("finding intervals")
-        short = with_typical(estimate, measured, rules, _quicker(name, method, measured), confidence)
+        quicker = _quicker(name, method, measured)
+        short = with_typical(estimate, measured, rules, quicker, confidence, sampled=name in _DOWNWARD)
         return with_each(short, measured, rules, confidence)
     except Exception:
         # The noisy counts are paid for and must get on the record, whatever happens to what is made of them.

@@ -49,7 +49,9 @@ class Rules:
                 tree.level(name, f"rules.{field_}")
             given.append(
                 [
-                    _whole(known.get(name, default), (size, cells), f"rules.{field_}.{name}")
+                    _whole(known[name], (size, cells), f"rules.{field_}.{name}")
+                    if name in known
+                    else np.broadcast_to(np.int64(default), (size, cells))
                     for name, size in zip(tree.names, tree.sizes, strict=True)
                 ]
             )

@@ -13,7 +13,7 @@ from discreet.trees.topdown.solve import topdown
 def test_a_plausible_table_looks_like_the_true_one_and_the_estimate_does_not():
     measured = remeasure(asked(Laplace(20)), LEAVES, Replay(b"plausible"))
     estimate = topdown(measured)
-    drawn = draw_table(measured, estimate, Rules(), Replay(b"drawn"))
+    drawn = draw_table(measured, estimate.counts[-1], Rules(), Replay(b"drawn"))
     assert drawn.sum() == estimate.totals[0][0]
     assert (drawn >= 0).all()
     truth, off, guess = (np.mean(table == 0) for table in (LEAVES, estimate.counts[-1], drawn))

@@ -2,14 +2,17 @@
 
 from dataclasses import replace
 
+import empty_blocks
 import numpy as np
 import pytest
 from uneven_regions import CELLS, LEAVES, TREE, asked, sparse
 
 from discreet.errors import InputError
 from discreet.mechanisms import Gaussian, Laplace
+from discreet.trees.bayes import bayes
 from discreet.trees.estimate import Ends, Estimate
 from discreet.trees.gls import gls
+from discreet.trees.intervals import sample
 from discreet.trees.intervals.typical import Replay, key_of, remeasure, with_typical
 from discreet.trees.measurement import Level, Measurement
 from discreet.trees.rules import Rules
@@ -90,6 +93,23 @@ def test_a_wrong_noise_law_is_caught():
     cells, sums = coverage(topdown, Laplace(20), 2, too_sure)
     assert cells[2] < 0.93
     assert sums[2] < 0.93
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("numbers", [1 << 20, 2000], ids=["the whole tree", "a sample"])
+def test_they_hold_in_every_class_of_true_sizes(monkeypatch, numbers):
+    """Most blocks are empty, and the large ones cannot be told from noise one by one."""
+    monkeypatch.setattr(sample, "NUMBERS", numbers)
+    missed, many = np.zeros(3), np.zeros(3)
+    for seed in range(2):
+        seen = empty_blocks.measured(Laplace(30), seed)
+        ends = with_typical(bayes(seen, Rules()), seen, Rules(), bayes, sampled=True).typical
+        outside = (ends.lower[-1] > empty_blocks.LEAVES) | (ends.upper[-1] < empty_blocks.LEAVES)
+        for place, (least, most) in enumerate(((0, 0), (1, 99), (100, 999))):
+            part = outside[(least <= empty_blocks.LEAVES) & (most >= empty_blocks.LEAVES)]
+            missed[place] += part.sum()
+            many[place] += part.size
+    assert (missed / many < 0.15).all()  # plain quantiles of what looks alike miss half of the large ones
 
 
 def test_the_same_release_gets_the_same_intervals():

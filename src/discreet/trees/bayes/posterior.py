@@ -33,7 +33,7 @@ def posterior_moments(noisy: Reals, variance: Reals, noise: Laplace | Gaussian, 
     without the noisy count; how good a guess it is, is learned.
     """
     tables = _Tables.fit(noisy, variance, noise, rough)
-    mean, spread = np.empty_like(noisy), np.empty_like(noisy)
+    mean, spread = np.empty(noisy.shape), np.empty(noisy.shape)
     for block in _blocks(*noisy.shape):
         mean[block], spread[block] = tables.at(noisy[block], tables.kind[block], rough[block])
     return mean, spread
@@ -119,7 +119,7 @@ class _Tables:
         row, part, bin_, between = self.places(noisy, rough)
         groups = _BINS * self.cells
         place = ((kind[:, None] * len(self.values) + row) * _BINS + bin_) * self.cells + np.arange(self.cells)
-        noise, variance = np.zeros_like(noisy), np.zeros_like(noisy)
+        noise, variance = np.zeros(noisy.shape), np.zeros(noisy.shape)
         for further, near in ((0, 1 - between), (self.cells, between)):
             for lower, share in ((0, 1 - part), (groups, part)):
                 weight = near * share

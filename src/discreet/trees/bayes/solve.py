@@ -23,7 +23,7 @@ from discreet.errors import InputError, Phrase
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.trees.bayes.posterior import posterior_moments
 from discreet.trees.estimate import Estimate
-from discreet.trees.gls import Pass, gls, upward
+from discreet.trees.gls import NOTHING, Pass, gls, subtree_passes
 from discreet.trees.measurement import Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.topdown.crossing import known_totals, nearest
@@ -38,7 +38,6 @@ Array = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
 _NO_RULES = Rules()
-_NOTHING = 1e18  # the variance of what was not asked
 _SWEEPS = 4
 _HARD_SWEEPS = 40  # where totals are public; the rounding mends what is left
 _CLOSE = 0.01  # persons: totals that move by less have settled
@@ -48,6 +47,7 @@ ENOUGH = 400
 
 _RIDGE = 30.0  # coefficients are expected to be about 1 / sqrt(30) before anything is seen
 _PLENTY = 40_000  # more regions than this teach little more: every so many-th is looked at
+_AT_ONCE = 1 << 18  # products in one matrix multiplication: larger ones wake threads that wait for each other
 _MOST = 20.0  # a ratio beyond this is taken for this
 
 
@@ -74,11 +74,17 @@ def regressed(noisy: Reals, variance: Reals, rough: Reals, mean: Reals) -> Reals
     some = slice(None, None, 1 + size // _PLENTY)
     known, base, goal = design[some], base[some], noisy[some] / base[some] - 1
     weights = base**2 / (variance[some, None] + dispersion * base**2 + 1e-9)
+    squares, products = np.zeros((cells, cells + 1, cells + 1)), np.zeros((cells, cells + 1))
+    step = max(1, _AT_ONCE // (cells + 1) ** 2)
+    for first in range(0, len(known), step):
+        part = slice(first, first + step)
+        weighted = known[part].T * weights[part].T[:, None, :]
+        squares += weighted @ known[part]
+        products += (weighted @ goal[part].T[:, :, None])[:, :, 0]
     for cell in range(cells):
-        weighted = known.T * weights[:, cell]
         others = np.flatnonzero(np.arange(cells + 1) != cell)
-        left = (weighted @ known)[np.ix_(others, others)] + _RIDGE * np.eye(cells)
-        coefficients[others, cell] = np.linalg.solve(left, (weighted @ goal[:, cell])[others])
+        left = squares[cell][np.ix_(others, others)] + _RIDGE * np.eye(cells)
+        coefficients[others, cell] = np.linalg.solve(left, products[cell][others])
     found: Reals = design @ coefficients
     found += 1
     np.clip(found, 1 / _MOST, _MOST, out=found)
@@ -129,16 +135,11 @@ class _Seen:
         tree, leaves = measured.tree, measured.levels[-1]
         if leaves.noise is None:
             raise InputError("levels", Phrase("none of the leaves"), "counts of the leaves at least")
-        cells = upward(
-            tree,
-            [None if level.counts is None else level.counts.astype(float) for level in measured.levels],
-            [np.inf if level.noise is None else max(level.noise.variance, 1e-12) for level in measured.levels],
-        )
-        totals = [None if level.totals is None else level.totals.astype(float) for level in measured.levels]
-        spreads = [np.inf if level.totals_noise is None else level.totals_noise.variance for level in measured.levels]
-        if totals[-1] is None:
-            totals[-1], spreads[-1] = np.zeros(tree.leaves), _NOTHING
-        return cls(leaves.noise, cells, upward(tree, totals, [max(spread, 1e-12) for spread in spreads]))
+        cells, direct = subtree_passes(measured)
+        if direct is None:
+            zeros = tuple(np.zeros(size) for size in tree.sizes)
+            direct = Pass(zeros, tuple(zero + NOTHING for zero in zeros))
+        return cls(leaves.noise, cells, direct)
 
     def totals(self, level: int) -> tuple[Reals, Reals]:
         """Totals from both, and their variances."""
@@ -202,7 +203,7 @@ def _settled(
     start, width = np.ascontiguousarray((mean - lower).T), np.ascontiguousarray(variance.T)
     counts = np.tile(tree.children(level - 1), len(start))
     pull = np.zeros(size)
-    if rows.hard or (doubt < _NOTHING / 2).any():
+    if rows.hard or (doubt < NOTHING / 2).any():
         for _ in range(_HARD_SWEEPS if rows.hard else _SWEEPS):
             free = start + width * pull
             shift = multiplier(counts, free.ravel(), width.ravel(), room.ravel(), above.ravel()).reshape(above.shape)

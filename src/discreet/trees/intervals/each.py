@@ -11,7 +11,6 @@ Proof and limits: docs/proofs/hierarchy-topdown.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from statistics import NormalDist
 
@@ -22,12 +21,12 @@ from discreet.core.signature import typed
 from discreet.mechanisms import Laplace
 from discreet.mechanisms.inputs import read_confidence
 from discreet.trees.estimate import Ends, Estimate
-from discreet.trees.gls import gls
+from discreet.trees.gls import gls, linear_levels
 from discreet.trees.measurement import Measurement
 from discreet.trees.rules import NO_BOUND, Rules
 from discreet.trees.topdown.crossing import Known, known_totals
 
-__all__ = ["deviations", "public_bounds", "size_ends", "with_each"]
+__all__ = ["bounds_of", "deviations", "known_bounds", "size_ends", "with_each"]
 
 Array = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -36,13 +35,13 @@ Reals = NDArray[np.float64]
 @typed
 def with_each(estimate: Estimate, measured: Measurement, rules: Rules, confidence: float) -> Estimate:
     """The same estimate with an interval for each region, whatever its size."""
-    linear, factor = gls(measured), _factor(measured, confidence)
+    known, factor = known_bounds(measured, rules), _factor(measured, confidence)
     levels = []
-    for level, (low, high, least, most) in enumerate(public_bounds(measured, rules)):
-        counts, half = estimate.counts[level], factor * np.sqrt(linear.variance[level])[:, None]
-        cells = _around(linear.counts[level], half, counts, low, high)
-        half = factor * np.sqrt(linear.total_variance[level])
-        levels.append((*cells, *_around(linear.totals[level], half, counts.sum(axis=1), least, most)))
+    for level, (values, variance, totals, spread) in enumerate(linear_levels(measured)):
+        low, high, least, most = bounds_of(known, level)
+        counts = estimate.counts[level]
+        cells = _around(values, factor * np.sqrt(variance)[:, None], counts, low, high)
+        levels.append((*cells, *_around(totals, factor * np.sqrt(spread), counts.sum(axis=1), least, most)))
     return replace(estimate, each=Ends.of_levels(levels))
 
 
@@ -65,18 +64,16 @@ def deviations(measured: Measurement, alpha: float) -> float:
     return normal
 
 
-def public_bounds(measured: Measurement, rules: Rules) -> Iterator[tuple[Array, Array, Array, Array]]:
-    """For each level what the rules say of its cells and of its totals: least and most of either."""
-    known = _known(measured, rules)
-    for level, (low, high) in enumerate(zip(known.lower, known.upper, strict=True)):
-        if known.least is not None and known.most is not None:
-            yield low, high, known.least[level], known.most[level]
-        else:
-            most = np.minimum(high.astype(float).sum(axis=1), NO_BOUND).astype(np.int64)
-            yield low, high, low.sum(axis=1), most
+def bounds_of(known: Known, level: int) -> tuple[Array, Array, Array, Array]:
+    """What is public of a level's cells and of its totals: least and most of either."""
+    low, high = known.lower[level], known.upper[level]
+    if known.least is not None and known.most is not None:
+        return low, high, known.least[level], known.most[level]
+    most = np.minimum(high.sum(axis=1, dtype=float), NO_BOUND).astype(np.int64)
+    return low, high, low.sum(axis=1), most
 
 
-def _known(measured: Measurement, rules: Rules) -> Known:
+def known_bounds(measured: Measurement, rules: Rules) -> Known:
     """What the rules say of every count. Of cumulative counts a public total is the first, not the sum of all."""
     tree, cells = measured.tree, measured.cells
     if not measured.chain:

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from discreet.core.mechanism import Bits
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.noise.bits import words
-from discreet.trees.estimate import Estimate
 from discreet.trees.gls import gls
 from discreet.trees.measurement import Measurement
 from discreet.trees.rules import Rules
@@ -86,17 +85,18 @@ def draw_counts(noisy: Reals, noise: Spread, expected: Reals, shape: float, bits
     row = np.clip(np.rint(noisy / step).astype(np.int64) - first, 0, len(heard) - 1)
     uniform = (words(bits, 2 * noisy.size) >> np.uint64(11)).astype(float).reshape(2, size, columns) * 2.0**-53
     out: Reals = np.rint(noisy - noise.at(uniform[0]))
+    hidden = noisy < _FAR * noise.deviation
+    many = np.maximum(np.bincount(group[hidden], minlength=groups), 1)
+    laws = _scattered(edges, np.bincount(group[hidden], weights=expected[hidden], minlength=groups) / many, shapes)
     for column in range(columns):
-        near = np.flatnonzero(noisy[:, column] < _FAR * noise.deviation)
+        near = np.flatnonzero(hidden[:, column])
         if not len(near):
             continue
         label, place = group[near, column], row[near, column]
         seen = np.bincount(place * groups + label, minlength=len(heard) * groups).reshape(-1, groups).astype(float)
         flat = np.full((len(starts), 1), 1 / len(starts))
         common = _climb(chance, seen.sum(axis=1, keepdims=True), flat, 1.0)
-        many = np.maximum(np.bincount(label, minlength=groups), 1)
-        means = np.bincount(label, weights=expected[near, column], minlength=groups) / many
-        start = 0.9 * _scattered(edges, means, shapes) + 0.1 * common
+        start = 0.9 * laws + 0.1 * common
         weights = _climb(chance, seen, start, _PSEUDO)
         order = np.argsort(label, kind="stable")
         stops = np.cumsum(np.bincount(label, minlength=groups))
@@ -167,20 +167,21 @@ def _climb(chance: Reals, seen: Reals, start: Reals, pseudo: float) -> Reals:
     return found
 
 
-def draw_table(measured: Measurement, estimate: Estimate, rules: Rules, bits: Bits) -> Array:
+def draw_table(measured: Measurement, guess: Array, rules: Rules, bits: Bits) -> Array:
     """Counts of the leaves, drawn from what is likely behind the noisy ones.
 
     The root is the best linear estimate, whatever the bias of the method to be tried. Chains (counts of groups of at
-    least s members) are not drawn, nor what bounds and public totals have cornered: `estimate` itself is returned.
+    least s members) are not drawn, nor what bounds and public totals have cornered: `guess` is returned, what a method
+    made of the leaves.
     """
     tree, cells = measured.tree, measured.cells
     if measured.chain:
-        return estimate.counts[-1]
+        return guess
     known = known_totals(tree, rules.bounds(tree, cells))
     found = gls(measured)
     root = one_row(found.up_counts[0], within(found, 0), known.lower[0], known.upper[0], rows_of(known, found, 0))
     if root is None:
-        return estimate.counts[-1]
+        return guess
     counts = root
     for level in range(1, tree.depth):
         place, many = tree.parents[level], tree.children(level - 1)
@@ -207,7 +208,7 @@ def draw_table(measured: Measurement, estimate: Estimate, rules: Rules, bits: Bi
         else:
             below = spread(tree, level - 1, counts, drawn, drawn + _LITTLE, low, high)
         if below is None:
-            return estimate.counts[-1]
+            return guess
         counts = below
     return counts
 

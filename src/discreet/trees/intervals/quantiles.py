@@ -1,45 +1,81 @@
-"""Quantiles of the errors seen in simulations, pooled over numbers that look alike to a reader."""
+"""Margins from the errors seen in simulations: pooled over numbers that look alike, weighed so that no size is missed.
+
+Numbers that look alike to a reader (published size, size of the region, cell) share margins: quantiles of the errors
+seen among them. Plain quantiles hold over what looks alike, and miss the few large counts among many small ones. So
+errors are weighed by the class of their *true* size: a class that is missed too often counts for more, until each is
+missed about as often as any other (`_weights`). How often a class is missed is judged on tables that the margins have
+not seen: there are two, and the margins of one are tried on the other.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, Phrase
 
-__all__ = ["ErrorQuantiles"]
+__all__ = ["ErrorQuantiles", "enough_for"]
 
 Array = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
 _MOST = 1 << 20  # errors stored of one run: plenty for any quantile
+_BLOCK = 1 << 18  # numbers worked on at once
 _SIZES, _REGIONS = 48, 24
+_CELLS = 1024  # with more cells than this, cells are not told apart
+_CLASSES = np.array([0, 1, 4, 10, 32, 100, 316, 1000, 3162, 10_000, 1 << 62])  # of true sizes
+_FEW = 300  # errors; a class of fewer joins its neighbour
+_TURNS = 8
+_AIM = 0.9  # of the stated share is left out in simulations: the plausible table is not the true one
+
+
+def enough_for(alpha: float) -> int:
+    """How many errors make a quantile."""
+    return math.ceil(20 / alpha)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Seen:
+    """Errors of some runs, flat: what looks alike has the same label; `kind` is the class of the true size."""
+
+    published: Array
+    error: Array
+    label: Array
+    kind: Array
+    table: Array
+
+    def at(self, places: Array) -> _Seen:
+        return _Seen(*(getattr(self, name)[places] for name in self.__slots__))
 
 
 class ErrorQuantiles:
     """Errors of the counts of one level: what was published less what should have been."""
 
-    __slots__ = ("_errors", "_labels", "_square", "_sum", "_times")
-
     def __init__(self) -> None:
-        self._errors: list[Array] = []
-        self._labels: list[tuple[Array, ...]] = []
+        self._runs: list[_Seen] = []
+        self._cells = 1
         self._sum: Reals | None = None
         self._square: Reals | None = None
-        self._times = 0
+        self._margins: dict[float, tuple[NDArray[np.int32], Reals]] = {}
 
-    def add(self, published: Array, exact: Array) -> None:
-        """One run: what was published and what should have been, regions in rows and cells in columns."""
+    def add(self, published: Array, exact: Array, table: int = 0) -> None:
+        """One run on a plausible table: what was published and what should have been, cells in columns."""
         error = published - exact
-        self._sum = error.astype(float) + (0.0 if self._sum is None else self._sum)
-        self._square = error.astype(float) ** 2 + (0.0 if self._square is None else self._square)
+        if error.size <= _MOST:
+            self._sum = error.astype(float) + (0.0 if self._sum is None else self._sum)
+            self._square = error.astype(float) ** 2 + (0.0 if self._square is None else self._square)
         every = -(-error.size // _MOST)
-        some = slice(self._times % every, None, every)
-        self._errors.append(error[some].ravel())
-        self._labels.append(tuple(label[some].ravel() for label in _looks(published)))
-        self._times += 1
+        some = slice(len(self._runs) % every, None, every)
+        self._cells = published.shape[1] if published.shape[1] <= _CELLS else 1
+        kind = np.searchsorted(_CLASSES, np.maximum(exact[some], 0).ravel(), "right") - 1
+        label = _looks(published[some], self._cells).ravel()
+        fold = np.full(len(label), table % 2)
+        self._runs.append(_Seen(published[some].ravel(), error[some].ravel(), label, kind, fold))
 
     def interval(
         self, published: Array, deviation: Reals, factor: float, alpha: float, least: Array, most: Array
@@ -49,52 +85,104 @@ class ErrorQuantiles:
         Where too few errors were seen for quantiles, `factor` times the `deviation` of the linear estimate is the
         half-width.
         """
-        errors = np.concatenate(self._errors)
-        enough = math.ceil(20 / alpha)
-        if len(errors) < enough:
-            margins = self._from_deviation(deviation, factor)
-        else:
-            margins = np.full((4, *published.shape), np.nan)
-            for rank, label in enumerate(_looks(published)):
-                seen = np.concatenate([labels[rank] for labels in self._labels])
-                if rank == 2:  # sizes alone: neighbours are joined until there are enough of them
-                    joined = _joined(np.bincount(seen, minlength=_SIZES), enough)
-                    seen, label = joined[seen], joined[label]
-                _fill(margins, label, seen, errors, enough, alpha)
-        below, above, below_alone, above_alone = margins
-        lower, upper = published - below, published + above
-        # A side on which the truth cannot lie any further needs no margin: all of alpha is for the other.
-        ends = lower <= least, (upper >= most) & (lower > least)
-        upper = np.where(ends[0], published + above_alone, upper)
-        lower = np.where(ends[1], published - below_alone, lower)
-        return (
-            np.clip(np.floor(lower), least, most).astype(np.int64),
-            np.clip(np.ceil(upper), least, most).astype(np.int64),
-        )
+        if not self._runs:
+            raise InputError("errors", Phrase("none"), "at least one run")
+        lower, upper = np.empty(published.shape, np.int64), np.empty(published.shape, np.int64)
+        for block in _blocks(*published.shape):
+            counts = published[block]
+            if len(self._all.error) < enough_for(alpha):
+                margins = self._from_deviation(deviation, factor)[:, block]
+            else:
+                if alpha not in self._margins:
+                    self._margins[alpha] = _fit(self._all, self._cells, alpha)
+                group, found = self._margins[alpha]
+                margins = found[:, group[_looks(counts, self._cells)]]
+            low, high = _ends(counts, margins, least[block], most[block])
+            lower[block] = np.clip(np.minimum(np.floor(low), counts), least[block], most[block])
+            upper[block] = np.clip(np.maximum(np.ceil(high), counts), least[block], most[block])
+        return lower, upper
+
+    @cached_property
+    def _all(self) -> _Seen:
+        return _Seen(*(np.concatenate([getattr(run, name) for run in self._runs]) for name in _Seen.__slots__))
 
     def _from_deviation(self, deviation: Reals, factor: float) -> Reals:
         """Margins for a level of few counts: each moved by its own bias, as far as biases were more than chance."""
         if self._sum is None or self._square is None:
             raise InputError("errors", Phrase("none"), "at least one run")
-        mean = self._sum / self._times
-        noise = float(np.mean((self._square / self._times - mean**2) / deviation**2)) * self._times / (self._times - 1)
+        times = len(self._runs)
+        mean = self._sum / times
+        noise = float(np.mean((self._square / times - mean**2) / deviation**2)) * times / (times - 1)
         drift = float(np.mean((mean / deviation) ** 2))
-        trust = max(0.0, 1 - noise / self._times / drift) if drift > 0 else 0.0
-        half = factor * deviation * math.sqrt(max(noise, 1.0) * (1 + trust / self._times))
+        trust = max(0.0, 1 - noise / times / drift) if drift > 0 else 0.0
+        half = factor * deviation * math.sqrt(max(noise, 1.0) * (1 + trust / times))
         return np.stack([half + trust * mean, half - trust * mean] * 2)
 
 
-def _looks(counts: Array) -> tuple[Array, Array, Array]:
-    """What a reader sees of a count: its size, the size of its region and its cell; the first two; the first alone."""
+def _blocks(size: int, cells: int) -> Iterator[slice]:
+    step = max(1, _BLOCK // cells)
+    return (slice(start, start + step) for start in range(0, size, step))
+
+
+def _looks(counts: Array, cells: int) -> Array:
+    """What a reader sees of a count, as one number: its size, the size of its region and, unless told not to, its cell.
+
+    The number over `cells` is that of the first two, and this over the number of regions' sizes that of the first.
+    """
     size = np.minimum(_log_bin(counts, 2), _SIZES - 1)
     region = np.minimum(_log_bin(counts.sum(axis=1), 1), _REGIONS - 1)[:, None]
-    both = size * _REGIONS + region
-    return both * counts.shape[1] + np.arange(counts.shape[1]), both, size
+    return np.asarray((size * _REGIONS + region) * cells + (np.arange(cells) if cells > 1 else 0))
 
 
 def _log_bin(values: Array, fine: int) -> Array:
     """0 alone, then powers of two, `fine` bins each."""
     return np.where(values > 0, 1 + np.floor(fine * np.log2(np.maximum(values, 1))), 0).astype(np.int64)
+
+
+def _ends(counts: Array, margins: Reals, least: Array | int, most: Array | float) -> tuple[Reals, Reals]:
+    """Both ends. A side on which the truth cannot lie any further needs no margin: all of alpha is for the other."""
+    below, above, below_alone, above_alone = margins
+    lower, upper = counts - below, counts + above
+    floor = lower <= least
+    roof = (upper >= most) & ~floor
+    return np.where(roof, counts - below_alone, lower), np.where(floor, counts + above_alone, upper)
+
+
+def _fit(seen: _Seen, cells: int, alpha: float) -> tuple[NDArray[np.int32], Reals]:
+    """For every label its group, and for every group its margins: below and above, together and either alone."""
+    group, last = _groups(seen.label, cells, enough_for(alpha))
+    own: Array = group[seen.label].astype(np.int64)
+    # The groups by size alone learn from all counts of the size, not only from those that are in no other.
+    size = seen.label // (cells * _REGIONS)
+    more = np.flatnonzero(own != last[size])
+    errors = seen.at(np.concatenate([np.arange(len(own)), more]))
+    groups = np.concatenate([own, last[size[more]]])
+    sorted_ = [_Sorted.of(errors.at(part), groups[part]) for part in _folds(errors.table)]
+    kind = _joined_classes(seen.kind)
+    many = int(last.max()) + 1
+    weight = _weights(seen, own, sorted_, kind, many, alpha) if len(sorted_) == 2 else np.ones(len(kind))
+    return group, _Sorted.of(errors, groups).margins(weight[kind], many, alpha)
+
+
+def _folds(table: Array) -> list[Array]:
+    parts = [np.flatnonzero(table == fold) for fold in (0, 1)]
+    return [part for part in parts if len(part)]
+
+
+def _groups(label: Array, cells: int, enough: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Groups with enough errors, as fine as can be: of every label, and those by size alone, of every size."""
+    count = np.bincount(label, minlength=_SIZES * _REGIONS * cells).reshape(-1, cells)
+    found = np.full(count.shape, -1, np.int32)
+    fine = count >= enough
+    found[fine] = np.arange(np.count_nonzero(fine))
+    left = np.where(fine, 0, count).sum(axis=1)
+    coarse = left >= enough
+    numbers = np.count_nonzero(fine) + np.cumsum(coarse) - 1
+    found = np.where((found < 0) & coarse[:, None], numbers[:, None], found).astype(np.int32)
+    first = np.count_nonzero(fine) + np.count_nonzero(coarse)
+    last = (first + _joined(count.reshape(_SIZES, -1).sum(axis=1), enough)).astype(np.int32)
+    by_size = found.reshape(_SIZES, -1)
+    return np.where(by_size < 0, last[:, None], by_size).ravel(), last
 
 
 def _joined(count: Array, enough: int) -> Array:
@@ -111,18 +199,57 @@ def _joined(count: Array, enough: int) -> Array:
     return numbers
 
 
-def _fill(margins: Reals, label: Array, seen: Array, errors: Array, enough: int, alpha: float) -> None:
-    """Margins, from quantiles of the errors with the same label, where there are enough and none are given yet."""
-    count = np.bincount(seen, minlength=int(label.max()) + 1)
-    good = np.isnan(margins[0]) & (count[label] >= enough)
-    if not good.any():
-        return
-    least, span = int(errors.min()), int(errors.max() - errors.min()) + 1
-    ordered = np.sort(seen * span + (errors - least)) % span + least
-    first = np.cumsum(count) - count
-    labels = label[good]
-    many, start = count[labels], first[labels]
-    for place, tail in ((0, alpha / 2), (2, alpha)):
-        out = np.floor((many + 1) * tail).astype(np.int64)  # so many are left out at this end
-        margins[place][good] = ordered[start + many - out]
-        margins[place + 1][good] = -ordered[start + out - 1]
+def _joined_classes(kind: Array) -> Array:
+    """For every class of true sizes the number it goes by, so that each has errors enough to be judged by."""
+    return _joined(np.bincount(kind, minlength=len(_CLASSES) - 1), _FEW)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sorted:
+    """Errors by group and then by size, so that quantiles under any weights are two searches in running sums."""
+
+    error: Array
+    kind: Array
+    group: Array
+
+    @classmethod
+    def of(cls, errors: _Seen, group: Array) -> _Sorted:
+        least, span = int(errors.error.min()), int(errors.error.max() - errors.error.min()) + 1
+        order = np.argsort(group * span + (errors.error - least), kind="stable")
+        return cls(errors.error[order], errors.kind[order], group[order])
+
+    def margins(self, weight: Reals, groups: int, alpha: float) -> Reals:
+        """Weighted quantiles of every group's errors; `weight` is that of each class. NaN for a group without any."""
+        running = np.concatenate([[0.0], np.cumsum(weight[self.kind])])
+        first, end = (np.searchsorted(self.group, np.arange(groups), side) for side in ("left", "right"))
+        total = running[end] - running[first]
+        found = np.full((4, groups), np.nan)
+        some = end > first
+        for row, tail in ((0, alpha / 2), (2, alpha)):
+            for side, share in ((row, 1 - tail), (row + 1, tail)):
+                at = np.searchsorted(running, running[first] + share * total, "left" if share > 0.5 else "right") - 1
+                error = self.error[np.clip(at, first, end - 1)[some]]
+                found[side][some] = error if side == row else -error
+        return found
+
+
+def _weights(seen: _Seen, own: Array, folds: list[_Sorted], kind: Array, groups: int, alpha: float) -> Reals:
+    """A weight for each class of true sizes, such that none is missed more often than aimed at, nor much less often."""
+    classes, aim = kind[seen.kind], _AIM * alpha
+    many = int(kind.max()) + 1
+    weight = np.ones(many)
+    for _ in range(_TURNS):
+        missed, tried = np.zeros(many), np.zeros(many)
+        for fold, errors in enumerate(folds):
+            margins = errors.margins(weight[kind], groups, alpha)
+            other = np.flatnonzero((seen.table == 1 - fold) & ~np.isnan(margins[0])[own])
+            published = seen.published[other]
+            exact = published - seen.error[other]
+            low, high = _ends(published, margins[:, own[other]], 0, np.inf)
+            outside = (np.minimum(low, published) > exact) | (np.maximum(high, published) < exact)
+            missed += np.bincount(classes[other], weights=outside, minlength=many)
+            tried += np.bincount(classes[other], minlength=many)
+        share = missed / np.maximum(tried, 1)
+        weight = weight * np.clip((share + alpha / 16) / (aim + alpha / 16), 0.5, 2.5) ** 0.8
+        weight = np.maximum(weight / weight.max(), 1e-6)
+    return weight
