@@ -83,7 +83,8 @@ def _simulated(
     plain = [measure.astype(np.float64) for measure in noisy]
     value = aggregate.corrected(schema, plain, excess)
     lower, upper = np.empty(groups), np.empty(groups)
-    tails = ((1 - confidence) / 2, (1 + confidence) / 2)
+    held = confidence if aggregate.tail == 1 else 1 - (1 - confidence) * aggregate.tail
+    tails = ((1 - held) / 2, (1 + held) / 2)
     floor, ceiling = aggregate.extent(schema)
     size = max(1, _AT_ONCE // draws)
     for start in range(0, groups, size):

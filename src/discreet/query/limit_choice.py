@@ -176,9 +176,12 @@ def _share(
 def draw_limits(release: Release) -> Picture:
     """The trade-off as a picture: what each limit cuts, and its noise as a share of the largest one's."""
     from discreet.show.lines import Line, lines
+    from discreet.show.plot import Axis
+    from discreet.show.scale import Scale
 
     cut = next(name for name in release.outputs if name.endswith("_cut") and name != "people_cut")
     limits, most = release["limit"], max(release["noise"])
     shares = Line(cut.replace("_", " "), tuple(zip(limits, release[cut], strict=True)))
     noise = Line("noise, of the largest", tuple((x, y / most) for x, y in zip(limits, release["noise"], strict=True)))
-    return lines("What limits cut, and what noise they cost", [shares, noise])
+    across = Axis(Scale(limits[0], max(limits[-1], 2), log=True), "limit")
+    return lines("What limits cut, and what noise they cost", [shares, noise], x=across)

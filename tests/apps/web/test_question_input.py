@@ -136,7 +136,7 @@ def test_limits_are_chosen_on_a_page_of_their_own(service):
         assert re.search(rf'id="{field}"[^>]*aria-invalid="true"', refused.text), refused.text
     found = ann.get(confirmed(ann, asked).headers["location"])
     assert "Suggested: rows_total = 1" in told(found)
-    assert "limits on rows" in told(found)
+    assert "Limits on rows" in told(found)
     assert "people_cut" in told(found)
     assert "What limits cut" in found.text
     plain = ann.get(confirmed(ann, {**ASK, "by0": "county"}).headers["location"])

@@ -137,6 +137,15 @@ def test_intervals_hold_as_often_as_they_say(name, rows, price, noise):
     assert known > 0.95 or (rows == 200 and name != "covariance")
 
 
+def test_an_intercept_is_held_where_draws_alone_would_miss_it(monkeypatch):
+    """Noise that is large beside a few rows: 1,000 runs, so 95% is by chance below 93.5 in one of 60."""
+    held, known = covered("intercept", 300, 20, 0.95, tries=1000, seed=8)
+    assert known == 1
+    assert held > 0.945
+    monkeypatch.setattr(type(STATISTICS["intercept"]), "tail", 1.0)
+    assert covered("intercept", 300, 20, 0.95, tries=1000, seed=8)[0] < held
+
+
 def test_half_the_noise_is_caught(monkeypatch):
     from discreet.query import estimate as estimate_room
 

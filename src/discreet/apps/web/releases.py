@@ -114,7 +114,8 @@ def routes(frame: Frame) -> APIRouter:
         drawn = [output_bars(release, name) for name in release.outputs]
         if choice is not None:
             release = choice.apply(release)
-            drawn = [draw_limits(release).figure(table=False)]
+            picture = draw_limits(release)
+            drawn = [picture.figure(picture.title, table=False)]
         rows = release.rows()
         return frame.page(
             request,
@@ -147,13 +148,17 @@ def asked_words(query: Any) -> str:
     if "top" in query:
         top = query["top"]
         return f"the most common {top.get('column', '') if isinstance(top, dict) else top}"
+    if isinstance(parts := query.get("union"), list):
+        return "; ".join(
+            dict.fromkeys(asked_words(part.get("query", part)) for part in parts if isinstance(part, dict))
+        )
     if "outputs" not in query:
         made = kind_of_ask(query)
         return ", ".join(query) if made is None else made.noun
     outputs = [f"{name}" for name in query["outputs"]]
     keys = [str(key.get("column", "")) if isinstance(key, dict) else str(key) for key in query.get("group_by", ())]
     if (choice := table_of(query)) is not None:
-        outputs, keys = [f"limits on {'rows' if choice.by is None else f'groups by {choice.by}'}"], []
+        outputs, keys = [f"Limits on {'rows' if choice.by is None else f'groups by {choice.by}'}"], []
     words = ", ".join(outputs) or "which groups there are"
     if keys:
         words += " by " + ", ".join(keys)
@@ -169,12 +174,15 @@ def _discovered(query: Any) -> list[str]:
 def _row(release: Release, row: dict[str, Any]) -> tuple[list[str], list[tuple[str, str]]]:
     """Keys as text, then each value with its interval."""
     values = [
-        (UNKNOWN, "")
-        if row[name] is None
-        else (number(row[name]), f"{number(row[f'{name}_lower'])} to {number(row[f'{name}_upper'])}")
-        for name in release.outputs
+        (UNKNOWN, "") if row[name] is None else (number(row[name]), _interval(row, name)) for name in release.outputs
     ]
     return [text(row[key]) for key in release.keys], values
+
+
+def _interval(row: dict[str, Any], name: str) -> str:
+    """Nothing where a number is known: what noise costs."""
+    low, high = row[f"{name}_lower"], row[f"{name}_upper"]
+    return "" if name == "noise" and low == high else f"{number(low)} to {number(high)}"
 
 
 def _model(model: ModelRelease) -> dict[str, Any]:

@@ -190,6 +190,8 @@ class Derived(Aggregate):
     """An aggregate that is a function of several noisy measures. The second of them is how many values it is of."""
 
     __slots__ = ()
+    tail: ClassVar[float] = 1.0
+    """How much of what an interval may miss the draws of the noise may leave out; less where they are not exact."""
 
     @abstractmethod
     def extent(self, schema: Schema) -> tuple[float, float]:
