@@ -50,22 +50,22 @@ from seam import BrokenLawError
 from world_jobs import ALLOTMENTS, KINDS, Desk, Job, schema_of
 
 PAIRS = {
-    "sums": 240,
+    "sums": 200,
     "expressions": 60,
     "persons": 60,
-    "unions": 90,
-    "joins": 90,
-    "quantiles": 160,
+    "unions": 80,
+    "joins": 80,
+    "quantiles": 140,
     "modes": 110,
     "private bounds": 60,
-    "top": 240,
+    "top": 180,
     "batches": 45,
     "streams": 45,
-    "trees": 160,
-    "flows": 110,
+    "trees": 120,
+    "flows": 115,
     "commuters": 45,
     "synthesis": 20,
-    "discoveries": 200,
+    "discoveries": 150,
 }
 
 

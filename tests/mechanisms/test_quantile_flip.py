@@ -33,7 +33,9 @@ def law(counts, q, rate, shift=0.0):
     coins = np.exp(-float(rate) * misses(counts, q, shift))  # some bin is not off at all, so its coin is 1
     u = (POINTS + 1) / 2
     factors = 1 - coins[:, None] * u
-    others = np.array([np.delete(factors, o, axis=0).prod(axis=0) for o in range(len(coins))])
+    both = [np.vstack([np.ones_like(u), rows[:-1]]) for rows in (factors, factors[::-1])]
+    before, after = (np.cumprod(rows, axis=0) for rows in both)
+    others = before * after[::-1]  # the product of all but one
     return coins * (others @ WEIGHTS / 2)
 
 

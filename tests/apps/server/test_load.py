@@ -219,7 +219,7 @@ def test_memory_is_flat_over_many_plans(tmp_path):
     )
     service = Service({"people": curator}, Tokens(tmp_path / "tokens.db")).within(rate=1e9, burst=1e9)
     token, app = service.tokens.create("ann", "analyst"), application(service)
-    assert grown(app, token, 1500) < 0.5
+    assert grown(app, token, 600) < 0.5
     kept = []
 
     async def leaks(scope, receive, send):
