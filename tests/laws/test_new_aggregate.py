@@ -127,7 +127,7 @@ def test_messages_name_it(added):
     with pytest.raises(InputError, match="Did you mean `FILLED`"):
         parse_sql("SELECT FILED(age) FROM people", SCHEMA)
     with pytest.raises(InputError, match="median and 3 more"):
-        read_outputs(["average(age)"])
+        read_outputs(["depth(age)"])
     with pytest.raises(InputError, match=r"filled\(\)"):
         Query().agg(n=3).checked(SCHEMA)
 
