@@ -1,4 +1,5 @@
-"""Flows of origin, destination and window: mean absolute error against plain noise of the same price, time and memory.
+"""Flows of origin, destination and window: mean absolute error against plain noise of the same price, also cut at zero;
+coverage of intervals by size; time and memory.
 
 python bench/mobility.py [--quick] [--json] [--data FOLDER] [--joint]
 
@@ -16,17 +17,21 @@ import csv
 import gzip
 import tempfile
 import time
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
 import discreet
-from discreet import Budget, Integer, Schema
+from discreet import Budget, Integer, Schema, Unit
 from discreet.constraints.projection import project
 from discreet.constraints.system import Between, Measurement
 from discreet.flows.mobility.ask import SHARES
-from discreet.flows.mobility.flows import CELLS, ORIGINS, WINDOWS, ZONES, Layout, reconcile
+from discreet.flows.mobility.flows import reconcile
+from discreet.flows.mobility.layout import CELLS, ORIGINS, PILOT, WINDOWS, ZONES, Layout
+from discreet.flows.mobility.stages import buy_stages, centre, reaches
 from discreet.mechanisms import Laplace
+from discreet.query.price import Price
 from harness import Report, arguments, peak_megabytes
 
 PROTOTYPE = {CELLS: 0.82, ORIGINS: 40, WINDOWS: 261}  # of an earlier study, on data of the same kind and size
@@ -78,30 +83,74 @@ def measured(layout: Layout, sums, epsilon: float, shares):
     return noisy, noises
 
 
-def errors(report: Report, name: str, truth, layout: Layout, trials: int, shares=SHARES, targets=None) -> None:
+def staged(layout: Layout, sums, epsilon: float, zoned: bool):
+    """What a release measures by default: a first look, and what follows from it."""
+    names = [name for name in SHARES if zoned or name != ZONES]
+    shares = {name: Fraction(SHARES[name], sum(SHARES[one] for one in names)) for name in names}
+    price = Price.read(epsilon=str(epsilon))
+    stages = buy_stages(Unit(), Budget(epsilon=10).allotment(None), price, layout, shares)
+    truth = {**sums, PILOT: sums[WINDOWS]}
+    draw = lambda one: one.noise.release(truth[one.name].ravel()).reshape(truth[one.name].shape)  # noqa: E731
+    pilot = draw(stages.pilot)
+    after = stages.after(pilot)
+    noisy = {PILOT: pilot, **{one.name: draw(one) for one in after}}
+    return noisy, (stages.pilot, *after)
+
+
+def errors(report: Report, name: str, truth, layout: Layout, trials: int, *, zoned: bool = True, targets=None) -> None:
     true = layout.sums(truth)
+    tables = [table for table in SHARES if zoned or table != ZONES]
     for epsilon in EPSILONS:
-        ours, plain = dict.fromkeys(shares, 0.0), dict.fromkeys(shares, 0.0)
-        seconds = clipped = 0.0
+        ours, plain, cut = (dict.fromkeys(tables, 0.0) for _ in range(3))
+        held, seconds, dense = Coverage(), 0.0, 0
         for _ in range(trials):
-            noisy, noises = measured(layout, true, epsilon, shares)
+            noisy, measures = staged(layout, true, epsilon, zoned)
+            dense += ORIGINS not in noisy
             start = time.process_time()
-            found = layout.sums(reconcile(layout, noisy, noises))
+            found = layout.sums(reconcile(layout, noisy, {one.name: one.noise for one in measures}))
             seconds += time.process_time() - start
+            held.see(layout, measures, noisy, found, true, tables)
             stray = Laplace.for_epsilon(epsilon).release(np.zeros(truth.size, dtype=np.int64)).reshape(truth.shape)
-            strayed = layout.sums(truth + stray)
-            clipped += np.abs(np.maximum(truth + stray, 0) - truth).mean() / trials
-            for feature in shares:
-                ours[feature] += np.abs(found[feature] - true[feature]).mean() / trials
-                plain[feature] += np.abs(strayed[feature] - true[feature]).mean() / trials
+            strayed, clipped = layout.sums(truth + stray), layout.sums(np.maximum(truth + stray, 0))
+            for feature in tables:
+                for into, counts in ((ours, found), (plain, strayed), (cut, clipped)):
+                    into[feature] += np.abs(counts[feature] - true[feature]).mean() / trials
         case = f"{name}, epsilon {epsilon:g}"
-        for feature in shares:
+        report.figure(case, "found dense", dense / trials, f"of {trials}")
+        for feature in tables:
             target = (targets or {}).get(feature) if epsilon == EPSILONS[0] else None
             report.figure(case, f"{feature}, mean error", ours[feature], "rows", at_most=target)
             report.figure(case, f"{feature}, plain noise", plain[feature], "rows")
-            report.figure(case, f"{feature}, ratio", ours[feature] / plain[feature], "x", at_most=1)
-        report.figure(case, "cells, plain noise cut at 0", clipped, "rows")
+            report.figure(case, f"{feature}, plain noise cut at 0", cut[feature], "rows")
+            best = min(plain[feature], cut[feature])
+            report.figure(case, f"{feature}, against the better", ours[feature] / best, "x", at_most=1)
+        held.report(report, case)
         report.figure(case, "making counts agree", seconds / trials, "CPU s", at_most=10)
+
+
+class Coverage:
+    """How often 95% intervals as printed hold the truth, by the size of the truth."""
+
+    def __init__(self) -> None:
+        self.seen = {}
+
+    def see(self, layout, measures, noisy, found, true, tables) -> None:
+        reach = reaches(layout, measures, 0.95)
+        for table in tables:
+            source, half = reach[table]
+            around = centre(layout, noisy, table, source)
+            low = np.minimum(np.maximum(around - half, 0), found[table])
+            high = np.maximum(around + half, found[table])
+            inside = ((true[table] >= low) & (true[table] <= high)).ravel()
+            sizes = np.searchsorted([1, 10, 100, 1000], true[table].ravel(), side="right")
+            for size in np.unique(sizes):
+                hits, of = self.seen.get((table, size), (0, 0))
+                self.seen[table, size] = hits + int(inside[sizes == size].sum()), of + int((sizes == size).sum())
+
+    def report(self, report, case) -> None:
+        names = ("0", "1-9", "10-99", "100-999", "1000 and more")
+        for (table, size), (hits, of) in sorted(self.seen.items()):
+            report.figure(case, f"{table} of {names[size]}: 95% intervals hold", 100 * hits / of, f"% of {of:,}")
 
 
 def release(report: Report, rows) -> None:
@@ -177,9 +226,7 @@ def main() -> None:
         report.note("No taxi-chicago under --data: left out.")
     if (folder / "commuting-ny-2011").exists():
         commuters, counties = commuting(folder)
-        shares = {name: part for name, part in SHARES.items() if name != ZONES}
-        errors(report, "commuting", commuters, counties, trials, shares)
-        errors(report, "commuting, cells 300", commuters, counties, trials, {**shares, CELLS: 300})
+        errors(report, "commuting", commuters, counties, trials, zoned=False)
     else:
         report.note("No commuting-ny-2011 under --data: left out.")
     if options.joint:

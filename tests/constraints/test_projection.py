@@ -163,7 +163,7 @@ def reads_data(module):
 AFTER = ["constraints", "constraints.projection", "constraints.system", "constraints.rounding"]
 
 
-AFTER += [f"flows.mobility.{name}" for name in ("projection", "gravity", "flows")]
+AFTER += [f"flows.mobility.{name}" for name in ("projection", "gravity", "flows", "layout", "margins")]
 
 
 @pytest.mark.parametrize("name", AFTER)

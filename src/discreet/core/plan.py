@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.unit import Protected
 from discreet.core.wire import Json
 
-__all__ = ["Cover", "Covered", "Plan", "Private"]
+__all__ = ["Cover", "Covered", "Plan", "Private", "as_paid"]
+
+P = TypeVar("P")
 
 
 @runtime_checkable
@@ -105,3 +107,14 @@ class Private(Protocol):
     def open(self) -> AbstractContextManager[Any]:
         """A connection to the private data, closed at the end. Called by the one door only, after the charge."""
         ...
+
+
+def as_paid(plan: P, digest: str) -> P:
+    """The plan that was paid under a digest: this one, or one of its `former`, if it is among them.
+
+    `former`, where a plan has it, are the plans that earlier versions made of the same ask: what they measured is read
+    and published as they would have.
+    """
+    made: Any = plan
+    found: P = next((old for old in (made, *getattr(made, "former", ())) if old.digest == digest), plan)
+    return found

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from attrs import NOTHING
 
+from discreet.core.plan import as_paid
 from discreet.core.wire import Json
 from discreet.curator.kinds import kind_of
 from discreet.errors import InputError
@@ -87,11 +88,12 @@ def offer_again(desk: LedgerDesk, known: Outcome) -> Offer[Any]:
         raise InputError("release", paid.release, allowed, again)
     ask, price, left_out = _request_from(known.request, made.ask(), desk.declared)
     offer: Offer[Any] = desk.offer(ask, None, price, paid.allotment)
+    offer = replace(offer, plan=as_paid(offer.plan, paid.digest))
     if made.name == "stream" or offer.plan.digest == paid.digest:  # a stream looks for its former price itself
         return offer
     ready = desk.check(ask)
     for part in desk.ledger.former_allotments(desk.name, paid.allotment):  # a share of what is another sum by now
-        plan = ready.priced(part, price)
+        plan = as_paid(ready.priced(part, price), paid.digest)
         if plan.digest == paid.digest:
             return replace(offer, plan=plan)
     if left_out:

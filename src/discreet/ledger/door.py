@@ -18,7 +18,7 @@ from typing import Any, Protocol, runtime_checkable
 from discreet.core.exact import Number
 from discreet.core.mechanism import Bits
 from discreet.core.note import Note
-from discreet.core.plan import Covered, Plan, Private
+from discreet.core.plan import Covered, Plan, Private, as_paid
 from discreet.core.unit import Protected
 from discreet.core.version import DataVersion, version_text
 from discreet.core.wire import Json, canonical
@@ -156,8 +156,10 @@ def release(
         )
     identity = uuid.uuid4().hex if release is None else release
     version = ledger.version_of(data)
-    if (known := ledger.find(identity)) and known.answer is not None:
-        return _replay(plan, known, version, warn)
+    if known := ledger.find(identity):
+        plan = as_paid(plan, known.charged.digest)
+        if known.answer is not None:
+            return _replay(plan, known, version, warn)
     with ledger.running(identity):
         charged = ledger.spend(
             plan.dataset,
@@ -213,6 +215,7 @@ def publish(
     if known is None or known.measurement is None or known.failure is not None:
         hint = "Nothing was spent. Versions before 0.2 recorded answers only."
         raise InputError("release", release, "the id of a release whose measurement is recorded", hint)
+    plan = as_paid(plan, known.charged.digest)
     _check_same(plan, known)
     ways = dict(how or {})
     check_how(plan, ways)

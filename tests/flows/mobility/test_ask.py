@@ -7,7 +7,7 @@ from mobility_desk import HALVES, ask, curator, trips
 import discreet
 from discreet import Allotment, Budget, Category, Schema, col, discover, when
 from discreet.errors import BudgetError, InputError
-from discreet.flows.mobility.flows import CELLS, ORIGINS, ZONES
+from discreet.flows.mobility.layout import CELLS, ORIGINS, ZONES
 
 
 def test_without_windows_and_without_zones(tmp_path):
@@ -112,9 +112,10 @@ def test_prices_that_make_no_sense_are_refused(tmp_path, price, field):
 
 def test_shares_move_noise_from_one_table_to_another(tmp_path):
     desk = curator(tmp_path)
-    usual, other = ask(desk).plan(epsilon=1).plan, ask(desk).plan(epsilon=1, shares={"cells": 300}).plan
-    assert other.half_widths()[CELLS] < usual.half_widths()[CELLS]
-    assert other.half_widths()[ORIGINS] > usual.half_widths()[ORIGINS]
+    usual, other = (ask(desk).plan(epsilon=1, shares={"cells": many}).plan for many in (30, 300))
+    usual_noise, other_noise = ({one.name: one.noise.scale for one in plan.measures} for plan in (usual, other))
+    assert other_noise[CELLS] < usual_noise[CELLS]
+    assert other_noise[ORIGINS] > usual_noise[ORIGINS]
     assert other.charge.amount == usual.charge.amount == 1
     assert other.digest != usual.digest
 

@@ -13,11 +13,13 @@ from discreet import Budget, Unit
 from discreet.accounting import pure, zcdp
 from discreet.core.unit import Neighbours
 from discreet.data.source import source_of
-from discreet.flows.mobility.flows import CELLS, ORIGINS
+from discreet.flows.mobility.layout import CELLS, ORIGINS
 from discreet.mechanisms import Gaussian
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.measure import Rows
 from discreet.query.noisy_sums import moved_sums
+
+FIXED = {"cells": 30}
 
 
 def test_all_tables_agree_and_one_charge_pays(tmp_path):
@@ -52,7 +54,7 @@ def test_all_tables_agree_and_one_charge_pays(tmp_path):
 
 def test_explain_says_cost_and_error_before_anything_is_spent(tmp_path):
     desk = curator(tmp_path, Unit("who", groups=2, rows=3))
-    offer = ask(desk).plan(epsilon=1)
+    offer = ask(desk).plan(epsilon=1, shares=FIXED)
     text = str(offer)
     for part in ("epsilon = 1 ", "cells: +-60", "origins: +-72", "zones: ", "windows: ", "total: ", "at most 2 cells"):
         assert part in text, text
@@ -122,7 +124,7 @@ def test_norms_of_merged_cells_are_bounded_and_reached(neighbours, times):
 
 
 def test_every_aggregation_gets_the_noise_that_was_priced(tmp_path):
-    plan = ask(curator(tmp_path)).plan(epsilon=1).plan
+    plan = ask(curator(tmp_path)).plan(epsilon=1, shares=FIXED).plan
     nothing = np.zeros(plan.layout.shape, dtype=np.int64)
     draws = [plan.noisy(nothing) for _ in range(1500)]
     for measure in plan.measures:
@@ -132,25 +134,25 @@ def test_every_aggregation_gets_the_noise_that_was_priced(tmp_path):
 
 
 def test_noise_is_drawn_anew_for_each_aggregation(tmp_path):
-    plan = ask(curator(tmp_path), zones=None).plan(epsilon=1).plan
+    plan = ask(curator(tmp_path), zones=None).plan(epsilon=1, shares=FIXED).plan
     nothing = np.zeros(plan.layout.shape, dtype=np.int64)
     assert any(plan.noisy(nothing)[ORIGINS].sum() != plan.noisy(nothing)[CELLS].sum() for _ in range(50))
 
 
 def test_intervals_hold_as_often_as_they_say(tmp_path):
-    plan = ask(curator(tmp_path)).plan(epsilon=1, confidence=0.9).plan
+    plan = ask(curator(tmp_path)).plan(epsilon=1, confidence=0.9, shares=FIXED).plan
     chance = np.random.default_rng(2)
     truth = chance.poisson(chance.choice([0.2, 5, 50], plan.layout.shape)).astype(np.int64)
     exact = {**plan.layout.sums(truth), "total": truth.sum(keepdims=True)}
     misses = dict.fromkeys([*(measure.name for measure in plan.measures), "total"], 0)
-    short, halves, trials = 0, plan.half_widths(), 150
+    short, halves, trials = 0, plan.measures[0].noise.error(0.9), 150
     for _ in range(trials):
         noisy = plan.noisy(truth)
         for name, part in plan.tables(noisy)["parts"].items():
             true = np.moveaxis(exact[name], 0, -1).ravel()
             low, high = (np.array(part["columns"][f"count{end}"]) for end in ("_lower", "_upper"))
             misses[name] += int(((true < low) | (true > high)).sum())
-        short += int((np.abs(noisy[CELLS] - truth) > halves[CELLS] // 2).sum())
+        short += int((np.abs(noisy[CELLS] - truth) > halves // 2).sum())
     for name, missed in misses.items():
         assert at_most(missed, trials * exact[name].size, 0.1), name
     assert not at_most(short, trials * exact[CELLS].size, 0.1)  # half as wide would be caught

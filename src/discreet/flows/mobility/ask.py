@@ -12,7 +12,7 @@ from attrs import frozen
 from discreet.core.exact import Number, as_written
 from discreet.data.schema import Schema
 from discreet.errors import InputError
-from discreet.flows.mobility.flows import CELLS, DESTINATIONS, ORIGINS, WINDOWS, ZONES, Layout
+from discreet.flows.mobility.layout import CELLS, DESTINATIONS, ORIGINS, WINDOWS, ZONES, Layout
 from discreet.flows.mobility.plan import MobilityPlan, plan_mobility
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
@@ -28,7 +28,7 @@ from discreet.query.release import Tables, tables
 __all__ = ["SHARES", "CheckedFlows", "FlowsAsk"]
 
 SHARES: Mapping[str, int] = {CELLS: 30, ORIGINS: 25, DESTINATIONS: 25, ZONES: 10, WINDOWS: 10}
-"""How the price is shared, in parts: fixed beforehand, never fitted to the table at hand."""
+"""How the price is shared where cells are mostly empty, in parts: fixed beforehand, never fitted to the table."""
 
 
 @frozen(eq=False)
@@ -45,7 +45,10 @@ class FlowsAsk(Ask):
     )
     where: str | Predicate | None = option(CONDITION, None, help="Which rows of the data count")
     shares: Mapping[str, Number] | None = option(
-        WEIGHTS, None, help="In what proportion the price is spent: cells=30,origins=25,destinations=25", late=True
+        WEIGHTS,
+        None,
+        help="Fixed shares of the price, whatever cells hold: cells=30,origins=25,destinations=25",
+        late=True,
     )
 
     def checked(self, schema: Schema) -> CheckedFlows:
@@ -59,7 +62,8 @@ class FlowsAsk(Ask):
             allowed = f"another column: with zones, {when[0]} is a column of the tables"
             raise InputError("window", when[0], allowed, "Give the column another name.")
         layout, names = _layout(question, schema, self.zones)
-        return CheckedFlows(schema, question, layout, names, _shares(self.shares, zoned=bool(names)))
+        shares = _shares(self.shares, zoned=bool(names))
+        return CheckedFlows(schema, question, layout, names, shares, staged=self.shares is None)
 
 
 @dataclass(frozen=True)
@@ -71,10 +75,12 @@ class CheckedFlows(Checked[Tables]):
     layout: Layout
     zones: tuple[str, ...]
     shares: Mapping[str, Fraction]
+    staged: bool
 
     def plan(self, allotment: Allotment, price: Price) -> MobilityPlan:
         """All tables together at a price."""
-        return plan_mobility(self.question, self.schema, allotment, price, self.layout, self.zones, self.shares)
+        asked = (self.question, self.schema, allotment, price, self.layout, self.zones, self.shares)
+        return plan_mobility(*asked, staged=self.staged)
 
     def read(self, answer: Answer, cost: str, remaining: str) -> Tables:
         """The tables that an answer holds."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -18,36 +18,37 @@ from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.note import Note
 from discreet.core.packing import pack, unpack
+from discreet.core.release import number, percent
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.errors import InputError
-from discreet.flows.mobility.flows import CELLS, DESTINATIONS, ORIGINS, WINDOWS, ZONES, Layout, reconcile
+from discreet.flows.mobility.flows import reconcile
+from discreet.flows.mobility.layout import CELLS, DESTINATIONS, ORIGINS, PILOT, WINDOWS, ZONES, Layout
+from discreet.flows.mobility.stages import (
+    TOTAL,
+    FlowMeasure,
+    Stages,
+    buy_measures,
+    buy_stages,
+    centre,
+    reaches,
+)
 from discreet.ledger.budget import Allotment
-from discreet.mechanisms.blend import half_width
 from discreet.noise.bits import words
 from discreet.query.compatibility import columns_read
 from discreet.query.compile import GROUP, compile_query, measure_name
-from discreet.query.measure import Rows, sensitivity
-from discreet.query.noisy_sums import NoisySums, moved_sums
+from discreet.query.measure import Rows
 from discreet.query.notes import cell_notes
 from discreet.query.plan import noise_name
 from discreet.query.price import Price
 from discreet.query.question import Query
 from discreet.query.table_plan import TablePlan, at_confidence
 
-__all__ = ["TOTAL", "FlowMeasure", "MobilityPlan", "plan_mobility"]
+__all__ = ["MobilityPlan", "plan_mobility"]
 
 Whole = NDArray[np.int64]
 
-TOTAL = "total"
 _COUNT = "count"
-
-
-@dataclass(frozen=True, slots=True)
-class FlowMeasure(NoisySums):
-    """One aggregation of flows, by name."""
-
-    name: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,8 +56,9 @@ class MobilityPlan(TablePlan):
     """Flows and their sums, noisy once each, then made to agree. Nothing is read and nothing is spent by making one.
 
     Guarantee
-        The noisy counts of all aggregations together cost `cost`, the composition of what each costs. What is made of
-        them sees nothing else. Proof: docs/proofs/constraints.md.
+        The noisy counts of all aggregations together cost `cost`: the composition of what each costs, and where a noisy
+        first look decides what is measured after it, that of the dearer way. What is made of them sees nothing else.
+        Proof: docs/proofs/constraints.md.
     """
 
     kind: ClassVar[str] = "flows"
@@ -69,16 +71,26 @@ class MobilityPlan(TablePlan):
     zone_names: tuple[str, ...]
     measures: tuple[FlowMeasure, ...]
     windowed: bool
+    stages: Stages | None = None  # None where shares were fixed: `measures` is then everything
 
     @property
     def cost(self) -> Loss:
         """The price of all aggregations together."""
+        if self.stages is not None:
+            return self.stages.cost(self.allotment)
         return compose([measure.loss for measure in self.measures])
+
+    @property
+    def former(self) -> tuple[MobilityPlan, ...]:
+        """What earlier versions made of the same ask: shares were fixed, whatever cells held."""
+        return () if self.stages is None else (replace(self, stages=None),)
 
     @property
     def mechanism(self) -> str:
         """What adds the noise, in words."""
-        return "; ".join(dict.fromkeys(noise_name(measure.noise) for measure in self.measures)) + "; then made to agree"
+        measures = self.measures if self.stages is None else self.stages.measures
+        found = "; ".join(dict.fromkeys(noise_name(measure.noise) for measure in measures))
+        return found + ("; " if self.stages is None else "; shares by a noisy total; ") + "then made to agree"
 
     @property
     def query(self) -> dict[str, Any]:
@@ -94,12 +106,15 @@ class MobilityPlan(TablePlan):
     @property
     def digest(self) -> str:
         """A hash of everything that decides the law of the result."""
-        content = {
+        content: dict[str, Any] = {
             "schema": self.schema.to_dict(),
             "query": self.query,
-            "noise": [[measure.name, text_of(measure.noise)] for measure in self.measures],
+            "noise": _noise_texts(self.measures),
             "confidence": self.confidence,
         }
+        if (stages := self.stages) is not None:
+            ways = {"sparse": _noise_texts(stages.sparse), "dense": _noise_texts(stages.dense)}
+            content["stages"] = {"pilot": text_of(stages.pilot.noise), "limit": stages.limit, **ways}
         return digest_of(content)
 
     @property
@@ -111,13 +126,19 @@ class MobilityPlan(TablePlan):
         """What there is to know before it is paid: the half-width of every table's intervals."""
         windows, origins, destinations = self.layout.shape
         when = f" in {windows:,} windows" if self.windowed else ""
-        halves = self.half_widths()
-        errors = [
-            Accuracy(measure.name, noise_name(measure.noise), halves[measure.name], share=float(measure.share))
-            for measure in self.measures
-        ]
-        if self.windowed:
-            errors.append(Accuracy(TOTAL, "the sum of the windows", halves[TOTAL]))
+        errors, steps = self._errors(self.measures, ""), []
+        facts: dict[str, Any] = {"origins": origins, "destinations": destinations, "windows": windows}
+        if (stages := self.stages) is not None:
+            cells = math.prod(self.layout.shape)
+            steps = [
+                f"First {percent(float(stages.pilot.share))} of the price counts rows"
+                f"{' of each window' if self.windowed else ''}. If that finds more than {stages.limit:,} "
+                f"({number(stages.limit / cells)} a cell), flows are dense.",
+                "Where they are dense, cells get the rest, and sums are added up from them; otherwise it is shared.",
+            ]
+            errors = self._errors((stages.pilot, *stages.sparse), ", if sparse")
+            errors += self._errors((stages.pilot, *stages.dense), ", if dense")
+            facts["dense_from"] = stages.limit + 1
         notes = ["These are the widths of the intervals. Cells that are mostly empty end up far nearer."]
         notes += [note.text for note in self.notes]
         return Explanation(
@@ -129,8 +150,9 @@ class MobilityPlan(TablePlan):
             ),
             errors=tuple(errors),
             confidence=self.confidence,
+            steps=tuple(steps),
             notes=tuple(notes),
-            facts={"origins": origins, "destinations": destinations, "windows": windows},
+            facts=facts,
         )
 
     @property
@@ -140,17 +162,28 @@ class MobilityPlan(TablePlan):
         question, cells = self.question, math.prod(self.layout.shape)
         return cell_notes(self.schema, question.keys, question.condition, cells=cells, of=of, outputs=[_COUNT])
 
-    def half_widths(self) -> dict[str, int]:
-        """How far each published table's intervals reach either side of what was measured."""
-        found = {measure.name: measure.noise.error(self.confidence) for measure in self.measures}
-        windows = next(measure.noise for measure in self.measures if measure.name == WINDOWS)
-        count = self.layout.windows
-        found[TOTAL] = (
-            found[WINDOWS]
-            if count == 1
-            else math.ceil(half_width(windows, np.ones(1), np.array([float(count)]), 1 - self.confidence))
+    def _errors(self, measures: Sequence[FlowMeasure], way: str) -> list[Accuracy]:
+        """The half-widths of all tables, if this is what is measured."""
+        by_name, reach = (
+            {measure.name: measure for measure in measures},
+            reaches(self.layout, measures, self.confidence),
         )
+        tables = self._tables if way else [*by_name, *([TOTAL] if self.windowed else [])]
+        found = []
+        for table in tables:
+            source, half = reach[table]
+            if (measure := by_name.get(table)) is not None:
+                noise, share = noise_name(measure.noise), float(measure.share)
+            else:
+                noise, share = f"the sum of the {source}", None
+            found.append(Accuracy(f"{table}{way}", noise, int(half.max()), share=share))
         return found
+
+    @property
+    def _tables(self) -> list[str]:
+        """What is published, in order; without windows the total says what there is of them."""
+        zones, windows = [ZONES] * bool(self.zone_names), [WINDOWS] * self.windowed
+        return [CELLS, ORIGINS, DESTINATIONS, *zones, *windows, TOTAL]
 
     def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Count in the engine, add the noise. Called by the one door only."""
@@ -169,10 +202,15 @@ class MobilityPlan(TablePlan):
     def noisy(self, exact: Whole, bits: Bits | None = None) -> dict[str, Whole]:
         """Every aggregation of the exact flows, with its noise."""
         sums = self.layout.sums(exact)
-        return {
-            measure.name: measure.noise.release(sums[measure.name].ravel(), bits=bits).reshape(sums[measure.name].shape)
-            for measure in self.measures
-        }
+        sums[PILOT] = sums[WINDOWS]
+
+        def drawn(measure: FlowMeasure) -> Whole:
+            return measure.noise.release(sums[measure.name].ravel(), bits=bits).reshape(sums[measure.name].shape)
+
+        if self.stages is None:
+            return {measure.name: drawn(measure) for measure in self.measures}
+        pilot = drawn(self.stages.pilot)
+        return {PILOT: pilot, **{measure.name: drawn(measure) for measure in self.stages.after(pilot)}}
 
     def tables(self, noisy: Mapping[str, Whole]) -> dict[str, Any]:
         """All tables, made from noisy counts alone.
@@ -180,19 +218,24 @@ class MobilityPlan(TablePlan):
         An interval is the measured number and its noise's half-width, cut at zero, and widened where it must be to
         hold the published number: it covers the truth at least as often as it says.
         """
-        flows = reconcile(self.layout, noisy, {measure.name: measure.noise for measure in self.measures})
+        measures = self.measures
+        if (stages := self.stages) is not None:
+            measures = (stages.pilot, *stages.after(noisy[PILOT]))
+        flows = reconcile(self.layout, noisy, {measure.name: measure.noise for measure in measures})
         sums = self.layout.sums(flows)
-        measured = {**noisy, TOTAL: noisy[WINDOWS].sum(keepdims=True)}
         values = {**sums, TOTAL: sums[WINDOWS].sum(keepdims=True)}
-        halves, keys = self.half_widths(), self._keys()
+        reach, keys = reaches(self.layout, measures, self.confidence), self._keys()
         parts = {}
-        for name in [*(measure.name for measure in self.measures), TOTAL]:
-            if name == WINDOWS and not self.windowed:
-                continue  # the total says it
+        for name in self._tables:
+            source, half = reach[name]
+            around = centre(self.layout, noisy, name, source)
             # Windows come first in the arrays and last in the tables, where they move fastest.
-            value, seen = (np.moveaxis(array, 0, -1).ravel() for array in (values[name], measured[name]))
-            low = np.minimum(np.maximum(seen - halves[name], 0), value)
-            high = np.maximum(np.maximum(seen + halves[name], 0), value)
+            value, seen, far = (
+                np.moveaxis(array, 0, -1).ravel()
+                for array in (values[name], around, np.broadcast_to(half, around.shape))
+            )
+            low = np.minimum(np.maximum(seen - far, 0), value)
+            high = np.maximum(np.maximum(seen + far, 0), value)
             columns = {
                 **_crossed(keys[name]),
                 _COUNT: value.tolist(),
@@ -236,8 +279,13 @@ def plan_mobility(
     layout: Layout,
     zone_names: tuple[str, ...],
     shares: Mapping[str, Fraction],
+    *,
+    staged: bool = False,
 ) -> MobilityPlan:
-    """Price a release; `shares` are the parts of the price that the aggregations get. Raises before any spending."""
+    """Price a release; `shares` are the parts of the price that the aggregations get. Raises before any spending.
+
+    If `staged`, they get them only where a noisy first look finds that cells hold little.
+    """
     if allotment.kind == "plan":
         raise InputError(
             "allotment", allotment.name, "a pure or zcdp allotment: a plan allotment pays for one fixed plan"
@@ -245,25 +293,14 @@ def plan_mobility(
     if price.way == "within":
         hint = "Give epsilon, rho or share: print(offer) shows the error of every table before anything is spent."
         raise InputError("within", float(price.amount), "left out for flows", hint)
-    cells = math.prod(layout.shape)
-    windows, origins, destinations = layout.shape
-    sizes = {
-        ORIGINS: windows * origins,
-        DESTINATIONS: windows * destinations,
-        ZONES: windows * math.prod(layout.zones),
-        WINDOWS: windows,
-    }
-    measures = []
-    for name, share in shares.items():
-        moved, merged = (
-            (sensitivity(Rows(), schema.unit, cells), False)
-            if name == CELLS
-            else moved_sums(schema.unit, cells, sizes[name])
-        )
-        (noise,) = price.part(share).buys(allotment, [moved], [None])
-        measures.append(FlowMeasure(share, noise, moved, merged, name))
-    windowed = len(question.keys) == 3
-    return MobilityPlan(question, schema, allotment, price.confidence, layout, zone_names, tuple(measures), windowed)
+    bought = (schema.unit, allotment, price, layout, shares)
+    measures, windowed = buy_measures(*bought), len(question.keys) == 3
+    plan = MobilityPlan(question, schema, allotment, price.confidence, layout, zone_names, measures, windowed)
+    return replace(plan, stages=buy_stages(*bought)) if staged else plan
+
+
+def _noise_texts(measures: Sequence[FlowMeasure]) -> list[list[str]]:
+    return [[measure.name, text_of(measure.noise)] for measure in measures]
 
 
 def _crossed(keys: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
