@@ -26,6 +26,18 @@ CASES = {
         "w", None, ("g",), "row_number", (("n", False), ("k", False))
     ),
     "ntile(4) over (order by n, k)": Over("w", None, (), "ntile", (("n", False), ("k", False)), offset=4),
+    "percent_rank() over (order by k)": Over("w", None, (), "percent_rank", (("k", False),)),
+    "cume_dist() over (partition by g order by k)": Over("w", None, ("g",), "cume_dist", (("k", False),)),
+    "first_value(n) over (partition by g order by n desc, k)": Over(
+        "w", "n", ("g",), "first_value", (("n", True), ("k", False))
+    ),
+    "last_value(n) over (order by k)": Over("w", "n", (), "last_value", (("k", False),)),
+    "last_value(n) over (order by n, k rows between unbounded preceding and unbounded following)": Over(
+        "w", "n", (), "last_value", (("n", False), ("k", False)), whole=True
+    ),
+    "sum(n) over (order by k rows between unbounded preceding and unbounded following)": Over(
+        "w", "n", (), "sum", (("k", False),), whole=True
+    ),
     "lag(n) over (order by n, k)": Over("w", "n", (), "lag", (("n", False), ("k", False))),
     "lead(n, 2) over (order by n, k)": Over("w", "n", (), "lead", (("n", False), ("k", False)), offset=2),
     "sum(n) over (order by n, k rows between 2 preceding and current row)": Over(

@@ -10,8 +10,8 @@ from typing import Any
 __all__ = ["FUNCTIONS", "RANKS", "Over", "Windows"]
 
 Row = Mapping[str, Any]
-RANKS = ("rank", "dense_rank", "row_number", "ntile")
-FUNCTIONS = ("sum", "avg", "min", "max", "count", "lag", "lead", *RANKS)
+RANKS = ("rank", "dense_rank", "row_number", "ntile", "percent_rank", "cume_dist")
+FUNCTIONS = ("sum", "avg", "min", "max", "count", "lag", "lead", "first_value", "last_value", *RANKS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,8 @@ class Over:
     frame: int | None = None
     offset: int = 1
     """How many rows before or after, for LAG and LEAD; into how many parts, for NTILE."""
+    whole: bool = False
+    """Whether the rows after a row are in its window, too."""
     ties: bool = True
     """Whether rows that tie are in each other's running sum."""
     common: bool = False
@@ -54,7 +56,7 @@ class Windows:
         self.over = over
         self._rows = rows
         self._taken: list[list[int]] = [[] for _ in rows]
-        self._ranks: list[int] = [0] * len(rows)
+        self._ranks: list[float] = [0] * len(rows)
         parts: dict[tuple[Any, ...], list[int]] = {}
         for place, row in enumerate(rows):
             parts.setdefault(tuple(row[name] for name in over.by), []).append(place)
@@ -80,10 +82,19 @@ class Windows:
                     self._ranks[place] = index + 1
                 case "ntile":
                     self._ranks[place] = _part(index, len(places), over.offset)
+                case "percent_rank":
+                    self._ranks[place] = first[index] / max(1, len(places) - 1)
+                case "cume_dist":
+                    self._ranks[place] = (last[index] + 1) / len(places)
+                case "first_value":
+                    self._taken[place] = [places[0 if over.frame is None else max(0, index - over.frame)]]
+                case "last_value":
+                    end = len(places) - 1 if over.whole else last[index] if over.ties else index
+                    self._taken[place] = [places[end]]
                 case "lag" | "lead":
                     other = index - over.offset if over.function == "lag" else index + over.offset
                     self._taken[place] = [places[other]] if 0 <= other < len(places) else []
-                case _ if not over.order:
+                case _ if not over.order or over.whole:
                     self._taken[place] = places
                 case _ if over.frame is not None:
                     self._taken[place] = places[max(0, index - over.frame) : index + 1]
@@ -112,7 +123,7 @@ class Windows:
                 return min(found)
             case "max":
                 return max(found)
-        return sum(found)
+        return found[0] if over.function in ("lag", "lead", "first_value", "last_value") else sum(found)
 
     def own(self, place: int) -> float:
         """How far it moves with the row's own number."""
@@ -135,7 +146,7 @@ class Windows:
 
 def ends(row: Row, output: str) -> tuple[Any, Any, Any]:
     """A published number and the ends of its interval."""
-    return row[output], row[f"{output}_lower"], row[f"{output}_upper"]
+    return row[output], row.get(f"{output}_lower"), row.get(f"{output}_upper")  # a key has none
 
 
 def _part(index: int, rows: int, parts: int) -> int:

@@ -6,12 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from discreet.data.text import read_constant
-from discreet.query.over import Over
+from discreet.query.over import RANKS, Over
 from discreet.query.sql_hint import only, refuse
 
 __all__ = ["read_over"]
 
-_ALLOWED = "SUM, AVG, MIN, MAX, LAG, LEAD, RANK, DENSE_RANK, ROW_NUMBER or NTILE over released rows"
+_ALLOWED = (
+    "SUM, AVG, MIN, MAX, COUNT(*), LAG, LEAD, FIRST_VALUE, LAST_VALUE, RANK, DENSE_RANK, PERCENT_RANK, CUME_DIST, "
+    "ROW_NUMBER or NTILE over released rows"
+)
 _HINT = "There are no windows over rows: use GROUP BY, and windows over aggregates: SUM(COUNT(*)) OVER ()."
 _NAMED = {
     "Sum": "sum",
@@ -24,7 +27,14 @@ _NAMED = {
     "DenseRank": "dense_rank",
     "RowNumber": "row_number",
     "Ntile": "ntile",
+    "PercentRank": "percent_rank",
+    "CumeDist": "cume_dist",
+    "FirstValue": "first_value",
+    "LastValue": "last_value",
 }
+_PLAIN = ("RANK", "DENSE_RANK", "NTILE", "PERCENT_RANK", "CUME_DIST", "ROW_NUMBER")
+"""What older parsers have no words for."""
+_ORDERED = (*RANKS, "lag", "lead", "first_value", "last_value")
 
 
 def read_over(node: Any, column: Callable[[Any], str]) -> Over:
@@ -35,7 +45,10 @@ def read_over(node: Any, column: Callable[[Any], str]) -> Over:
     inner = node.this
     function = _NAMED.get(type(inner).__name__)
     if type(inner) is exp.Anonymous:
-        function = {"RANK": "rank", "DENSE_RANK": "dense_rank", "NTILE": "ntile"}.get(str(inner.this).upper())
+        named = str(inner.this).upper()
+        function = named.lower() if named in _PLAIN else None
+    if type(inner) is exp.Count and type(inner.this) is exp.Star:
+        function = "count"
     if function is None:
         raise refuse(node, _ALLOWED, _HINT)
     order = _order(node, column)
@@ -47,13 +60,14 @@ def read_over(node: Any, column: Callable[[Any], str]) -> Over:
         only(inner, "this", "offset")
         offset = _whole(inner.args.get("offset"), node) if inner.args.get("offset") else 1
         output = column(inner.this)
-    elif function not in ("rank", "dense_rank", "row_number"):
+    elif function not in (*RANKS, "count"):
         only(inner, "this")
         output = column(inner.this)
-    if function in ("rank", "dense_rank", "row_number", "lag", "lead", "ntile") and not order:
+    if function in _ORDERED and not order:
         raise refuse(node, f"{function.upper()} with an order: OVER (ORDER BY ...)")
     by = tuple(column(part) for part in node.args.get("partition_by") or ())
-    frame, ties = _frame(node, bool(order))
+    whole = _is_whole(node)
+    frame, ties = (None, True) if whole else _frame(node, bool(order))
     words = [
         function,
         output or "",
@@ -62,8 +76,9 @@ def read_over(node: Any, column: Callable[[Any], str]) -> Over:
         str(frame),
         str(offset),
         str(ties),
+        *(["whole"] if whole else []),
     ]
-    return Over(f"over {' '.join(words)}", output, by, function, order, frame, offset, ties)
+    return Over(f"over {' '.join(words)}", output, by, function, order, frame, offset, whole, ties)
 
 
 def _order(node: Any, column: Callable[[Any], str]) -> tuple[tuple[str, bool], ...]:
@@ -81,6 +96,14 @@ def _whole(node: Any, window: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise refuse(window, "a window with a whole number, 1 or more")
     return value
+
+
+def _is_whole(node: Any) -> bool:
+    """Whether a window is of all rows, before and after."""
+    spec = node.args.get("spec")
+    parts = ("start", "start_side", "end", "end_side")
+    ends = [] if not spec else [str(spec.args.get(part) or "").upper() for part in parts]
+    return ends == ["UNBOUNDED", "PRECEDING", "UNBOUNDED", "FOLLOWING"] and not spec.args.get("exclude")
 
 
 def _frame(node: Any, ordered: bool) -> tuple[int | None, bool]:
