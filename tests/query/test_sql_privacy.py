@@ -10,6 +10,7 @@ import pytest
 import discreet
 from discreet import Budget, Category, Integer, Schema, Text, Unit
 from discreet.errors import InputError
+from discreet.query.aggregate import total
 from discreet.query.sql import parse_sql
 from discreet.query.sql_privacy import read_private
 
@@ -68,7 +69,6 @@ def test_price_and_limits_are_those_of_the_statement():
         CLAUSE.format("epsilon = 1").replace("(epsilon = 1)", "(epsilon = 1"),
         "SELECT ANON_SUM(cost CLAMPED BETWEEN 0) FROM visits",
         "SELECT ANON_AVG(CLAMPED BETWEEN 0 AND 5) FROM visits",
-        "SELECT ANON_SUM(cost CLAMPED BETWEEN 0 AND 5) FROM visits",  # of a person's sum, not of a row
         "SELECT AVG(cost, contribution_bounds_per_row => 5) FROM visits",
         "SELECT COUNT(*, contribution_bounds_per_group => (1, 3)) FROM visits",
         "SELECT COUNT(*) FROM (SELECT WITH ANONYMIZATION OPTIONS (epsilon = 1) cost FROM visits)",
@@ -78,6 +78,28 @@ def test_price_and_limits_are_those_of_the_statement():
 def test_what_is_not_understood_is_refused(text):
     with pytest.raises(InputError):
         read(text)
+
+
+def test_bounds_of_a_sum_are_of_a_persons_sum():
+    for text in (
+        "SELECT ANON_SUM(cost CLAMPED BETWEEN 0 AND 5) AS s FROM visits",
+        "SELECT SUM(cost, contribution_bounds_per_group => (0, 5)) AS s FROM visits",
+        "SELECT SUM(PERSON_BOUNDS(cost, 0, 5)) AS s FROM visits",
+    ):
+        assert dict(parse_sql(text, SCHEMA).query.outputs)["s"] == total("cost", person=(0, 5))
+    row = parse_sql("SELECT SUM(cost, contribution_bounds_per_row => (0, 5)) AS s FROM visits", SCHEMA)
+    assert dict(row.query.outputs)["s"].person is None
+    with pytest.raises(InputError, match="PERSON_BOUNDS"):
+        parse_sql("SELECT SUM(PERSON_BOUNDS(cost, 0)) AS s FROM visits", SCHEMA)
+
+
+def test_limits_beside_a_statement_do_not_contradict_it(tmp_path):
+    table = pyarrow.table({"patient": [1], "county": ["a"], "cost": [5], "town": ["x"]})
+    desk = discreet.open(table, SCHEMA, ledger=tmp_path / "l.db", budget=Budget(epsilon=10), create=True)
+    question = desk.sql(CLAUSE.format("epsilon = 1, max_groups_contributed = 1"), dialect="bigquery")
+    assert question.limits(groups=1, rows=2).query.person_limits.rows == 2
+    with pytest.raises(InputError, match="as the statement says"):
+        question.limits(groups=3)
 
 
 def test_the_stated_price_is_paid_and_no_other(tmp_path):

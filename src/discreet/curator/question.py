@@ -31,6 +31,7 @@ from discreet.query.question_ask import AnyQuery, QuestionAsk
 from discreet.query.release import Tables
 from discreet.query.stream import StreamAsk
 from discreet.query.top import Top
+from discreet.query.union import Union
 
 __all__ = ["Question", "StreamQuestion", "batch_of", "read_question", "with_limits"]
 
@@ -73,6 +74,8 @@ class Question:
         """How much of each person counts in this question, instead of what the schema states: in at most `groups`
         groups, as at most `rows` rows in each, and with at most `rows_total` rows over all groups, drawn at random.
         Who is protected stays the same; price and error follow."""
+        if self.presentation != UNCHANGED:  # a statement, which may state its own
+            _check_limits(self.query, {"groups": groups, "rows": rows, "rows_total": rows_total})
         return replace(self, query=self.query.limits(groups, rows, rows_total))
 
     def keys(self) -> Question:
@@ -231,6 +234,16 @@ def batch_of(desk: Desk, questions: Mapping[str, Question]) -> Draft[Tables]:
         name: question.presentation for name, question in questions.items() if question.presentation != UNCHANGED
     }
     return Draft.of(desk, BatchAsk(queries, presentations or None))
+
+
+def _check_limits(query: AnyQuery, given: Mapping[str, int | None]) -> None:
+    """Refuse limits other than those that a statement states itself."""
+    parts = [part.query for part in query.parts] if isinstance(query, Union) else [query]
+    for stated in (part.person_limits for part in parts if part.person_limits is not None):
+        for name, value in stated.to_dict().items():
+            if given.get(name) not in (None, value):
+                hint = "Say it once: in OPTIONS, or beside the statement."
+                raise InputError(f"limits.{name}", given[name], f"{value}, as the statement says", hint)
 
 
 def with_limits(question: Question, limits: Mapping[str, Any] | None) -> Question:

@@ -17,6 +17,7 @@ from discreet.core.exact import Number, as_written
 from discreet.data.schema import Schema
 from discreet.data.text import LONGEST
 from discreet.errors import InputError
+from discreet.query.aggregate.sums import PERSON_BOUNDS
 
 __all__ = ["PrivateStatement", "read_private"]
 
@@ -53,21 +54,20 @@ def read_private(text: str, schema: Schema, dialect: str) -> PrivateStatement:
         tokens = sqlglot.tokenize(text, read=dialect)
     except errors.SqlglotError:
         return PrivateStatement(text)  # the parser says what is wrong with it
-    reader = _Reader(text, tokens)
+    reader = _Reader(text, tokens, persons=schema.unit.column is not None)
     reader.clause()
     reader.calls()
     return PrivateStatement(reader.plain(), reader.price(), reader.limits(schema))
 
 
 class _Reader:
-    def __init__(self, text: str, tokens: Sequence[Any]) -> None:
+    def __init__(self, text: str, tokens: Sequence[Any], persons: bool) -> None:
         self.text = text
+        self.persons = persons
         self.tokens = tokens
         self.edits: list[tuple[int, int, str]] = []
         """What stands from here to there, and what is to stand there instead."""
         self.options: dict[str, str] = {}
-        self.sums = False
-        """Whether a sum has bounds: those are of a person's sum in a group, and not of a row."""
         self.most: list[int] = []
         """As how many rows a person counts at most, by the bounds of counts."""
         self.words = [str(token.text).upper() for token in tokens]
@@ -178,7 +178,8 @@ class _Reader:
         ends = self.parts(part[2] + 1, part[-1]) if len(part) > 3 else []
         if len(ends) != 2 or not all(ends):
             raise InputError("sql", self.between(part[0], part[-1]), "bounds in brackets: => (0, 500)")
-        self.bound(name, first, argument, (ends[0][0], ends[0][-1]), (ends[1][0], ends[1][-1]))
+        whose = "" if name == "SUM" and self.word(part[0]) == _BOUNDS[0] else name  # of rows, as it says
+        self.bound(whose, first, argument, (ends[0][0], ends[0][-1]), (ends[1][0], ends[1][-1]))
         self.blank(part[0] - 1, part[-1])  # with the comma before it
 
     def bound(self, name: str, first: int, argument: list[int], low: tuple[int, int], high: tuple[int, int]) -> None:
@@ -190,12 +191,11 @@ class _Reader:
                 raise InputError("sql", f"{least}, {most}", "bounds of a count from 0 to a whole number")
             self.most.append(int(ends[1]))
             return
-        if name == "SUM":
-            self.sums = True
         if not argument or not least or not most:
             raise InputError("sql", self.between(first - 1, first), "bounds that follow what they bound")
         after, before = self.tokens[first].end + 1, self.tokens[argument[-1]].end + 1
-        self.edits.append((after, after, "CLIP("))
+        # Bounds of a sum are of a person's sum in a group, and not of a row.
+        self.edits.append((after, after, f"{PERSON_BOUNDS}(" if name == "SUM" and self.persons else "CLIP("))
         self.edits.append((before, before, f", {least}, {most})"))
 
     def plain(self) -> str:
@@ -216,9 +216,6 @@ class _Reader:
             hint = "Who is protected is stated in the schema, once, and not by a question."
             allowed = schema.unit.column or "left out: rows are protected"
             raise InputError("privacy_unit_column", unit, allowed, hint)
-        if self.sums and schema.unit.column is not None:
-            hint = 'In Python: total("cost", person=(0, 500)). In SQL: SUM(CLIP(cost, 0, 500)), which bounds each row.'
-            raise InputError("sql", "bounds of a SUM", "left out: there they bound a person's sum", hint)
         found = {}
         for name, option in (("groups", "max_groups_contributed"), ("rows_total", "max_rows_contributed")):
             if option in self.options:

@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from discreet.core.exact import Number
 from discreet.core.unit import Neighbours
 from discreet.data.column import Integer
 from discreet.data.schema import Schema
+from discreet.data.text import read_constant
 from discreet.errors import InputError
 from discreet.query.aggregate.base import (
     NUMERIC,
@@ -28,9 +29,12 @@ from discreet.query.aggregate.base import (
 )
 from discreet.query.function import Function, register
 from discreet.query.measure import Measure, Total, lattice_for
+from discreet.query.sql_hint import only, refuse
 
-__all__ = ["Sum", "total", "vector_sum"]
+__all__ = ["PERSON_BOUNDS", "Sum", "total", "vector_sum"]
 
+PERSON_BOUNDS = "PERSON_BOUNDS"
+"""SUM(PERSON_BOUNDS(x, 0, 500)) in SQL: the sum of x, with what one person adds to a group cut to that pair."""
 _FARTHEST = 2**50  # steps that one person adds: as far as the limits on rows reach
 
 
@@ -55,6 +59,21 @@ class Sum(Bounded, Additive):
         if self.person is not None and self.private:
             hint = "Give bounds as a pair, or none."
             raise InputError("person", write_pair(self.person), "left out where bounds are private", hint)
+
+    @classmethod
+    def read_sql(cls, node: Any, scope: Any) -> Self | None:
+        """SUM(x), or SUM(PERSON_BOUNDS(x, 0, 500)); None if it is none of them."""
+        from sqlglot import exp
+
+        inner = node.this if type(node) is exp.Sum else None
+        if type(inner) is not exp.Anonymous or str(inner.this).upper() != PERSON_BOUNDS:
+            return super(Sum, cls).read_sql(node, scope)
+        only(node, "this")
+        if len(inner.expressions) != 3:
+            raise refuse(node, f"SUM({PERSON_BOUNDS}(column, 0, 500))")
+        column, *ends = inner.expressions
+        pair = _read_person([read_constant(end, "sql") for end in ends])
+        return cls(scope.column(column, number=True), None, pair)
 
     def measures(self, schema: Schema) -> tuple[Measure, ...]:
         """What must be measured: sums with noise, from which the answer is made."""
