@@ -211,6 +211,55 @@ CORPUS: dict[str, list[str]] = {
         "SELECT 'f' AS who, COUNT(*) FROM visits WHERE sex = 'F' UNION ALL SELECT 'm', "
         "COUNT(*) FROM visits WHERE sex = 'M'",
     ],
+    "totals beside groups": [
+        "SELECT county, COUNT(*) * 1.0 / (SELECT COUNT(*) FROM visits) AS share FROM visits GROUP BY county",
+        "SELECT COUNT(*) * 100.0 / (SELECT COUNT(*) FROM visits) AS p FROM visits WHERE age >= 65",
+        "SELECT sex, SUM(cost) / MAX(t.paid) AS share FROM visits CROSS JOIN (SELECT SUM(cost) AS paid FROM visits) t "
+        "GROUP BY sex",
+        "WITH t AS (SELECT COUNT(*) AS n FROM visits) SELECT sex, COUNT(*) * 1.0 / t.n AS share FROM visits, t "
+        "GROUP BY sex, t.n",
+        "WITH g AS (SELECT county, COUNT(*) AS n FROM visits GROUP BY county), t AS (SELECT COUNT(*) AS every FROM "
+        "visits) SELECT county, ROUND(100.0 * n / every, 1) AS percent FROM g CROSS JOIN t ORDER BY percent DESC",
+        "SELECT county, SUM(cost) AS paid FROM visits GROUP BY county HAVING SUM(cost) > (SELECT SUM(cost) * 0.01 "
+        "FROM visits)",
+        "SELECT (SELECT COUNT(*) FROM visits WHERE insured) * 1.0 / (SELECT COUNT(*) FROM visits) AS share",
+        "SELECT sex, AVG(cost) - (SELECT AVG(cost) FROM visits) AS more FROM visits GROUP BY sex",
+    ],
+    "labels of levels": [
+        "SELECT COALESCE(county, 'all') AS c, COUNT(*) AS n FROM visits GROUP BY ROLLUP (county)",
+        "SELECT CASE WHEN GROUPING(sex) = 1 THEN 'both' ELSE sex END AS s, AVG(cost) FROM visits GROUP BY CUBE (sex)",
+        "SELECT sex, county, GROUPING(sex, county) AS level, COUNT(*) FROM visits GROUP BY CUBE (sex, county)",
+        "SELECT LOWER(county) AS c, COUNT(*) FROM visits GROUP BY county",
+    ],
+    "names of columns in an alias": [
+        "SELECT made, COUNT(*) AS persons FROM (SELECT patient, COUNT(*) FROM visits GROUP BY patient) AS t (who, made) "
+        "GROUP BY made ORDER BY persons DESC, made DESC",
+        "WITH t (s, c) AS (SELECT sex, cost FROM visits) SELECT s, AVG(c) FROM t GROUP BY s",
+        "SELECT k, n FROM (SELECT county, COUNT(*) FROM visits GROUP BY county) AS t (k, n) WHERE n > 10",
+    ],
+    "days as text": [
+        "SELECT STRFTIME(day, '%Y') AS y, COUNT(*) FROM visits GROUP BY y",
+        "SELECT STRFTIME(day, '%A') AS d, COUNT(*) FROM visits GROUP BY d",
+        "SELECT STRFTIME(day, '%G-W%V') AS w, COUNT(*) FROM visits GROUP BY w",
+        "SELECT COUNT(*) FROM visits WHERE STRFTIME(day, '%m-%d') = '12-24'",
+        "SELECT ISOYEAR(day) AS y, COUNT(*) FROM visits GROUP BY y",
+        "SELECT YEARWEEK(day) AS w, COUNT(*) FROM visits GROUP BY w",
+    ],
+    "persons by a subquery": [
+        "SELECT COUNT(DISTINCT patient) FROM visits WHERE patient IN (SELECT patient FROM visits GROUP BY patient "
+        "HAVING SUM(cost) > 50)",
+        "SELECT COUNT(DISTINCT v.patient) FROM visits v WHERE EXISTS (SELECT 1 FROM visits w WHERE w.patient = "
+        "v.patient AND w.insured)",
+        "SELECT AVG(age) FROM visits WHERE patient IN (SELECT patient FROM visits WHERE insured)",
+        "SELECT COUNT(*) FROM visits WHERE cost > (SELECT AVG(cost) FROM visits)",
+    ],
+    "more windows": [
+        "SELECT hours, COUNT(*) AS n, FIRST_VALUE(COUNT(*)) OVER (ORDER BY hours) AS f FROM visits GROUP BY hours",
+        "SELECT hours, COUNT(*) AS n, LAST_VALUE(COUNT(*)) OVER (ORDER BY hours ROWS BETWEEN UNBOUNDED PRECEDING AND "
+        "UNBOUNDED FOLLOWING) AS l FROM visits GROUP BY hours",
+        "SELECT hours, COUNT(*) AS n, PERCENT_RANK() OVER (ORDER BY COUNT(*)) AS p FROM visits GROUP BY hours",
+        "SELECT hours, COUNT(*) AS n, CUME_DIST() OVER (ORDER BY COUNT(*)) AS c FROM visits GROUP BY hours",
+    ],
     "undeclared keys": [
         "SELECT city, COUNT(*) FROM visits GROUP BY city",
         "SELECT city, sex, COUNT(*) AS n FROM visits GROUP BY city, sex ORDER BY n DESC LIMIT 5",
@@ -334,6 +383,7 @@ CORPUS: dict[str, list[str]] = {
 
 DIALECTS: dict[str, list[str]] = {
     "postgres": [
+        "SELECT to_char(day, 'YYYY-MM') AS m, count(*) FROM visits GROUP BY 1",
         "SELECT date_trunc('month', day)::date AS m, count(*) FROM visits GROUP BY 1",
         "SELECT extract(dow FROM day) AS d, count(*) FROM visits GROUP BY d",
         "SELECT age / 10 AS decade, count(*) FROM visits GROUP BY decade",
@@ -344,6 +394,7 @@ DIALECTS: dict[str, list[str]] = {
         "SELECT avg(n) FROM (SELECT patient, count(*) AS n FROM visits GROUP BY patient) AS t",
     ],
     "spark": [
+        "SELECT date_format(day, 'yyyy-MM') AS m, count(*) FROM visits GROUP BY 1",
         "SELECT percentile_approx(cost, 0.5) FROM visits",
         "SELECT age div 10 AS decade, count(*) FROM visits GROUP BY age div 10",
         "SELECT `sex`, count(1) FROM `visits` GROUP BY `sex`",
@@ -354,6 +405,7 @@ DIALECTS: dict[str, list[str]] = {
         "SELECT nvl(diagnosis, 'none') AS d, count(*) FROM visits GROUP BY nvl(diagnosis, 'none')",
     ],
     "bigquery": [
+        "SELECT FORMAT_DATE('%Y-%m', day) AS m, COUNT(*) FROM visits GROUP BY m",
         "SELECT COUNTIF(age > 50) FROM `project.dataset.visits`",
         "SELECT DATE_TRUNC(day, MONTH) AS m, COUNT(*) FROM visits GROUP BY m",
         "SELECT EXTRACT(DAYOFWEEK FROM day) AS d, COUNT(*) FROM visits GROUP BY d",
@@ -363,6 +415,8 @@ DIALECTS: dict[str, list[str]] = {
         "SELECT APPROX_QUANTILES(cost, 100)[OFFSET(50)] FROM visits",
     ],
     "tsql": [
+        "SELECT FORMAT(day, 'yyyy-MM') AS m, COUNT(*) FROM visits GROUP BY FORMAT(day, 'yyyy-MM')",
+        "SELECT AVG(DATEDIFF(day, '2020-01-01', [day])) FROM visits",
         "SELECT TOP 2 county, COUNT(*) AS n FROM dbo.visits GROUP BY county ORDER BY n DESC",
         "SELECT [sex], COUNT(*) FROM [visits] GROUP BY [sex]",
         "SELECT IIF(age >= 65, 'senior', 'other') AS g, COUNT(*) FROM visits GROUP BY IIF(age "
@@ -372,6 +426,7 @@ DIALECTS: dict[str, list[str]] = {
         "SELECT STDEV(cost) FROM visits",
     ],
     "mysql": [
+        "SELECT DATE_FORMAT(day, '%Y-%m') AS m, COUNT(*) FROM visits GROUP BY m",
         "SELECT IF(age >= 65, 'senior', 'other') AS g, COUNT(*) FROM visits GROUP BY g",
         "SELECT AVG(IFNULL(cost, 0)) FROM `visits`",
         "SELECT age DIV 10 AS decade, COUNT(*) FROM visits GROUP BY decade",

@@ -88,6 +88,17 @@ KEYS = [
     "SELECT sex, county, GROUPING(sex, county) AS g, COUNT(*) AS n FROM people GROUP BY CUBE (sex, county)",
     "SELECT UPPER(sex) AS s, COUNT(*) AS n FROM people GROUP BY sex",
 ]
+MEMBERS = [
+    "SELECT COUNT(DISTINCT person) AS n FROM people WHERE person IN (SELECT person FROM people GROUP BY person "
+    "HAVING COUNT(*) > 1)",
+    "SELECT COUNT(DISTINCT person) AS n FROM people WHERE person IN (SELECT person FROM people WHERE pay > 500)",
+    "SELECT COUNT(DISTINCT p.person) AS n FROM people p WHERE EXISTS (SELECT 1 FROM people u WHERE "
+    "u.person = p.person AND u.pay > 500)",
+]
+DAYS = [
+    "SELECT STRFTIME(day, '%Y-%m') AS m, COUNT(*) AS n FROM people GROUP BY m",
+    "SELECT ISOYEAR(day) AS y, COUNT(*) AS n FROM people GROUP BY y",
+]
 ALIASES = [
     "SELECT a, COUNT(*) AS n FROM (SELECT sex, age + 1 FROM people) AS c(a, b) WHERE b > 50 GROUP BY a",
     "WITH c(a, b) AS (SELECT sex, age FROM people) SELECT a, AVG(b) AS m FROM c GROUP BY a",
@@ -97,7 +108,7 @@ ALIASES = [
 ]
 
 
-@pytest.mark.parametrize("text", [*TOTALS, *KEYS, *ALIASES])
+@pytest.mark.parametrize("text", [*TOTALS, *KEYS, *MEMBERS, *DAYS, *ALIASES])
 def test_numbers_are_those_of_duckdb(curator, text):
     same_as_duckdb(curator, text)
 

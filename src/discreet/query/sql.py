@@ -25,6 +25,7 @@ from discreet.query.presentation import Presentation
 from discreet.query.question import Query
 from discreet.query.sql_check import try_presentation
 from discreet.query.sql_hint import refuse
+from discreet.query.sql_member import of_persons
 from discreet.query.sql_privacy import read_private
 from discreet.query.sql_relation import aliased, renamed
 from discreet.query.sql_released import ReleasedReading, released_source
@@ -57,7 +58,7 @@ def parse_sql(text: str, schema: Schema, dialect: str = "duckdb") -> Statement:
 def _statement(text: str, schema: Schema, dialect: str) -> Statement:
     try:
         private = read_private(text, schema, dialect)
-        tree = inlined(read_statement(private.text, dialect=dialect), schema)
+        tree = of_persons(inlined(read_statement(private.text, dialect=dialect), schema), schema)
         query, presentation = _read(tree, schema, dialect)
         query = query.limits(**private.limits) if private.limits else query
         found = query.discovered  # only there a delta buys something

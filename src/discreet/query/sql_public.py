@@ -78,12 +78,12 @@ class PublicTables:
 
     def scalar(self, node: Any) -> Expression:
         """(SELECT MAX(column) FROM public): the one value it is."""
-        values = self._column(node)
+        values = self._column(node, alone=True)
         if len(values) != 1:
             raise refuse(node, "a subquery with one value", "Such as (SELECT MAX(column) FROM a public table).")
         return Constant(values[0])
 
-    def _table(self, tree: Any) -> tuple[str, str]:
+    def _table(self, tree: Any, alone: bool = False) -> tuple[str, str]:
         from sqlglot import exp
 
         names = {name.lower(): name for name in self.schema.lookups}
@@ -91,19 +91,23 @@ class PublicTables:
         table = None if source is None else source.this
         if type(table) is not exp.Table or str(table.name).lower() not in names:
             among = ", ".join(self.schema.lookups) or "none is declared in [lookups]"
-            hint = "For a subquery about the table itself, write its condition in WHERE."
+            who, name = self.schema.unit.column, self.schema.name
+            hint = "A number about the table itself is a question of its own: write the number that it answers."
+            if who and not alone:
+                hint = f"For persons, ask about them: SELECT COUNT(*) FROM (SELECT {who} FROM {name} GROUP BY {who} "
+                hint += "HAVING COUNT(*) > 1) AS p."
             raise refuse(tree, f"a subquery about a declared public table: {among}", hint)
         only(tree, "expressions", "from", "where", "distinct", "kind", "limit")
         return names[str(table.name).lower()], str(table.alias or table.name).lower()
 
-    def _column(self, tree: Any) -> list[Any]:
+    def _column(self, tree: Any, alone: bool = False) -> list[Any]:
         """The values of the one column of a subquery."""
         from sqlglot import exp
 
         while type(tree) is exp.Subquery:
             only(tree, "this")
             tree = tree.this
-        name, alias = self._table(tree)
+        name, alias = self._table(tree, alone)
         lookup = self.schema.lookups[name]
         kinds: dict[str, Column] = {lookup.key: self.schema.columns[lookup.key], **lookup.columns}
         lower = {each.lower(): each for each in kinds}

@@ -79,7 +79,8 @@ class Reading:
         from sqlglot import exp
 
         if type(tree) is not exp.Select:
-            raise refuse(tree, SHAPE)
+            apart = type(tree) in (exp.Intersect, exp.Except)
+            raise refuse(tree, SHAPE, "Released numbers differ by their noise: ask with UNION ALL." if apart else "")
         self.tree = tree
         only(tree, *_CLAUSES)
         self.rows = self.rows.read(tree)
