@@ -232,8 +232,8 @@ CORPUS: dict[str, list[str]] = {
         "SELECT LOWER(county) AS c, COUNT(*) FROM visits GROUP BY county",
     ],
     "names of columns in an alias": [
-        "SELECT made, COUNT(*) AS persons FROM (SELECT patient, COUNT(*) FROM visits GROUP BY patient) AS t (who, made) "
-        "GROUP BY made ORDER BY persons DESC, made DESC",
+        "SELECT made, COUNT(*) AS many FROM (SELECT patient, COUNT(*) FROM visits GROUP BY patient) AS t (who, made) "
+        "GROUP BY made ORDER BY many DESC, made DESC",
         "WITH t (s, c) AS (SELECT sex, cost FROM visits) SELECT s, AVG(c) FROM t GROUP BY s",
         "SELECT k, n FROM (SELECT county, COUNT(*) FROM visits GROUP BY county) AS t (k, n) WHERE n > 10",
     ],

@@ -94,8 +94,8 @@ class PublicTables:
             who, name = self.schema.unit.column, self.schema.name
             hint = "A number about the table itself is a question of its own: write the number that it answers."
             if who and not alone:
-                hint = f"For persons, ask about them: SELECT COUNT(*) FROM (SELECT {who} FROM {name} GROUP BY {who} "
-                hint += "HAVING COUNT(*) > 1) AS p."
+                members = f"SELECT {who} FROM {name} GROUP BY {who} HAVING COUNT(*) > 1"
+                hint = f"For persons, ask about them: SELECT COUNT(*) FROM ({members}) AS p."
             raise refuse(tree, f"a subquery about a declared public table: {among}", hint)
         only(tree, "expressions", "from", "where", "distinct", "kind", "limit")
         return names[str(table.name).lower()], str(table.alias or table.name).lower()
