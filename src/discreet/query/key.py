@@ -157,7 +157,8 @@ class Key:
             hint = f'Use bins("{self.column}", ...), or --by "{self.column}/WIDTH" in a shell: groups must be known.'
             raise InputError("group_by", self.column, "a category, a boolean, an integer, or in bins", hint)
         if isinstance(column, Text):
-            hint = f'Use discover("{self.column}") and a delta: values that enough units share are then found.'
+            shell = f"in a shell '{self.column}?' and --delta"
+            hint = f'Use discover("{self.column}") and a delta ({shell}): values that enough units share are then found.'
             raise InputError("group_by", self.column, "a column whose values are declared", hint)
         if len(self.labels(schema)) > MOST_GROUPS:
             raise InputError("group_by", self.column, _FEWER, "Use bins.")
