@@ -158,7 +158,7 @@ class Key:
             raise InputError("group_by", self.column, "a category, a boolean, an integer, or in bins", hint)
         if isinstance(column, Text):
             shell = f"in a shell '{self.column}?' and --delta"
-            hint = f'Use discover("{self.column}") and a delta ({shell}): values that enough units share are then found.'
+            hint = f'Use discover("{self.column}") and a delta ({shell}): values that enough units share are found.'
             raise InputError("group_by", self.column, "a column whose values are declared", hint)
         if len(self.labels(schema)) > MOST_GROUPS:
             raise InputError("group_by", self.column, _FEWER, "Use bins.")
