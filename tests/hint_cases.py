@@ -28,6 +28,7 @@ from discreet.query.aggregate import count, mean, people, total
 from discreet.query.discovery_plan import plan_discovery
 from discreet.query.key import bins, discover, key
 from discreet.query.limits import PersonLimits
+from discreet.query.modes import mode
 from discreet.query.notation import read_outputs
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import checked
@@ -268,6 +269,8 @@ QUERY = [
     *at_once(lambda: plan(Top(key("sex"), 1), within=3), lambda: plan(Top(key("sex"), 1))),
 ]
 QUERY += [
+    *at_once(lambda: plan(grouped(m=mode("sex")), within=3), lambda: plan(grouped(m=mode("sex")), share=0.5)),
+    *at_once(lambda: read_outputs(["a=count", "a=mean(pay)"]), lambda: read_outputs(["a=count", "a_2=mean(pay)"])),
     *asked(grouped(s=total("x")), grouped(s=total("x - 100000000000000")), schema=FAR),
     *at_once(
         lambda: plan(grouped(s=total("wide")), epsilon=1e-40),
@@ -286,7 +289,7 @@ QUERY += [
     *at_once(lambda: stream(Query().limits(rows_total=3)), lambda: stream(Query().limits(groups=1, rows=1))),
     *at_once(lambda: COMMUTE.price(noise="laplace"), lambda: COMMUTE.price(epsilon=1)),
     Case(
-        lambda folder: read_outputs(["mode(county)"]),
+        lambda folder: read_outputs(["top(county)"]),
         lambda folder: read_question(open_desk(folder), None, None, None, ("county", 1)),
     ),
     Case(

@@ -19,6 +19,10 @@ PUBLIC = Schema(
 )
 LONG = Schema("t", {"day": Date("0001-01-01", "9999-12-31")})
 GOOGLE = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS ({})"
+CLOCKS = (
+    "SELECT COUNT(*) FROM visits WHERE CAST(at AS TIME) >= TIME '18:30'",
+    "SELECT COUNT(*) FROM visits WHERE HOUR(at) >= 18",
+)
 
 
 def sql(text: str, *followed: str, schema: Schema = PEOPLE, dialect: str = "duckdb") -> list[Case]:
@@ -105,9 +109,11 @@ STATEMENTS = [
     *sql("SELECT 1 FROM people", "SELECT COUNT(*) FROM people"),
     *sql("SELECT pay, COUNT(*) FROM people GROUP BY pay", "SELECT COUNT(*) FROM people GROUP BY BIN(pay, 100)"),
     *sql(
-        "SELECT sex, sex || 'x', COUNT(*) FROM people GROUP BY sex",
-        "SELECT sex || 'x', COUNT(*) FROM people GROUP BY sex || 'x'",
+        "SELECT SUM(DISTINCT pay) FROM people", "SELECT SUM(pay) FROM people", "SELECT COUNT(DISTINCT pay) FROM people"
     ),
+    *sql("SELECT COUNT(DISTINCT pay, sex) FROM people", "SELECT COUNT(DISTINCT pay) FROM people"),
+    *sql("SELECT COUNT(*) FROM visits WHERE CAST(at AS TIME) IS NULL", *CLOCKS, schema=VISITS),
+    *sql("SELECT COUNT(*) FROM visits WHERE CAST(at AS TIME) > age", *CLOCKS, schema=VISITS),
     *sql(
         "SELECT MIN(pay) FROM people",
         "SELECT QUANTILE_CONT(pay, 0.01) FROM people",

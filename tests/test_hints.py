@@ -60,6 +60,15 @@ ADVICE = {
         "Declare its values, or ask for each level",
         "Use CAST(... AS ...) to have its parts of one type",
     ],
+    "tried in the tests of their own files": [
+        "Name the outputs yourself",
+        "Count the columns singly",
+        "Use fewer groups",
+        "Coarser values have a mode",
+        "What is computed of keys alone",
+        "A share of all groups is",
+        "Such as \0, or DATE_TRUNC",
+    ],
     "tried where grids and statements with prices are tested": [
         "Use Grid.from_pandapower(net)",
         "Wrap them: Loads([...])",
