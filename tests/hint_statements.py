@@ -111,6 +111,10 @@ STATEMENTS = [
     *sql(
         "SELECT SUM(DISTINCT pay) FROM people", "SELECT SUM(pay) FROM people", "SELECT COUNT(DISTINCT pay) FROM people"
     ),
+    *sql(
+        "SELECT county, SUM(MODE(sex)) OVER () FROM people GROUP BY county",
+        "SELECT sex, RANK() OVER (ORDER BY COUNT(*)) FROM people GROUP BY sex",
+    ),
     *sql("SELECT COUNT(DISTINCT pay, sex) FROM people", "SELECT COUNT(DISTINCT pay) FROM people"),
     *sql("SELECT COUNT(*) FROM visits WHERE CAST(at AS TIME) IS NULL", *CLOCKS, schema=VISITS),
     *sql("SELECT COUNT(*) FROM visits WHERE CAST(at AS TIME) > age", *CLOCKS, schema=VISITS),
