@@ -65,10 +65,6 @@ STATEMENTS = [
         f"{GOOGLE.format('epsilon=1')} COUNT(*) FROM people",
     ),
     *sql(
-        f"{GOOGLE.format('epsilon=1')} SUM(pay, contribution_bounds_per_group => (0, 500)) FROM people",
-        "SELECT SUM(CLIP(pay, 0, 500)) FROM people",
-    ),
-    *sql(
         "SELECT SUM(LENGTH(note)) FROM visits",
         "SELECT SUM(CHAR_LENGTH(sex)) FROM visits",
         schema=VISITS,
