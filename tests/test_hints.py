@@ -76,6 +76,7 @@ ADVICE = {
         "Wrap them: Loads([...])",
         "Give other loads, or another alpha",
         "The statement names it",
+        "Say it once: in OPTIONS",
         "Leave out the table",
         "List the values: x IN",
     ],
