@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from discreet.errors import InputError, Phrase
 from discreet.trees.measurement import Level, Measurement
 from discreet.trees.tree import Hierarchy
 
-__all__ = ["NOTHING", "Gls", "Pass", "gls", "linear_levels", "subtree_passes", "upward", "variances"]
+__all__ = ["NOTHING", "Gls", "Pass", "gls", "subtree_passes", "upward", "variances"]
 
 Reals = NDArray[np.float64]
 
@@ -32,8 +33,15 @@ NOTHING = 1e18
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Pass:
+    """Estimates of every level and their variances, one a region."""
+
+    values: tuple[Reals, ...]
+    variance: tuple[Reals, ...]
+
+
 class Gls:
-    """Unbiased real estimates of every level, root first, and their variances.
+    """Unbiased real estimates of every level, root first, and their variances: worked out when they are looked at.
 
     `variance[l][i]` is that of each cell of region i (all cells of a region have the same); `total_variance[l][i]` that
     of its total over all cells. The differences between a region's cells are uncorrelated with its total, so with C
@@ -42,26 +50,54 @@ class Gls:
     are correlated, and that is not stated here: a sum over regions that is no region itself has no variance here.
 
     `up_*` are what the subtree of a region alone says, before the way down: estimates for different children of one
-    parent are independent of each other.
+    parent are independent of each other. `alone` is the variance of one of its cells there if no total were known.
     """
 
-    tree: Hierarchy
-    counts: tuple[Reals, ...]
-    variance: tuple[Reals, ...]
-    totals: tuple[Reals, ...]
-    total_variance: tuple[Reals, ...]
-    up_counts: tuple[Reals, ...]
-    up_variance: tuple[Reals, ...]
-    up_totals: tuple[Reals, ...]
-    up_total_variance: tuple[Reals, ...]
+    def __init__(self, measured: Measurement) -> None:
+        self.tree, self.cells = measured.tree, measured.cells
+        self._up, self._up_totals = _ups(measured)
+        self.alone = self._up.variance
+        own = self._up_totals or _summed(self._up, self.cells)
+        self.up_totals, self.up_total_variance = own.values, own.variance
 
+    def up_counts(self, level: int) -> Reals:
+        """What subtrees say about the cells of a level, from both kinds of questions."""
+        values = self._up.values[level]
+        return values if self._up_totals is None else _joined(values, self.up_totals[level], self.cells)
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Pass:
-    """Estimates of every level and their variances, one a region."""
+    def levels(self) -> Iterator[tuple[Reals, Reals, Reals, Reals]]:
+        """Level by level, root first: counts and their variance, totals and theirs. No more is held at a time."""
+        down = _downward(self.tree, self._up)
+        if self._up_totals is None:
+            for values, variance in down:
+                yield values, variance, values.sum(axis=1), self.cells * variance
+            return
+        for (values, variance), (totals, spread) in zip(down, _downward(self.tree, self._up_totals), strict=True):
+            yield _joined(values, totals, self.cells), _mixed(variance, spread, self.cells), totals, spread
 
-    values: tuple[Reals, ...]
-    variance: tuple[Reals, ...]
+    @cached_property
+    def _all(self) -> tuple[tuple[Reals, ...], ...]:
+        return tuple(zip(*self.levels(), strict=True))
+
+    @property
+    def counts(self) -> tuple[Reals, ...]:
+        """Every cell."""
+        return self._all[0]
+
+    @property
+    def variance(self) -> tuple[Reals, ...]:
+        """That of every region's cells."""
+        return self._all[1]
+
+    @property
+    def totals(self) -> tuple[Reals, ...]:
+        """Every region's total over all cells."""
+        return self._all[2]
+
+    @property
+    def total_variance(self) -> tuple[Reals, ...]:
+        """That of every region's total."""
+        return self._all[3]
 
 
 def gls(measured: Measurement) -> Gls:
@@ -76,29 +112,7 @@ def gls(measured: Measurement) -> Gls:
     >>> [level.ravel().round(6).tolist() for level in found.counts]
     [[12.0], [5.0, 7.0]]
     """
-    tree, cells = measured.tree, measured.cells
-    up, up_totals = _ups(measured)
-    levels = list(linear_levels(measured, up, up_totals))
-    joined = up if up_totals is None else _join(up, up_totals, cells)
-    own = _summed(up, cells) if up_totals is None else up_totals
-    counts, variance, totals, total_variance = zip(*levels, strict=True)
-    return Gls(tree, counts, variance, totals, total_variance, *_parts(joined), *_parts(own))
-
-
-def linear_levels(
-    measured: Measurement, up: Pass | None = None, up_totals: Pass | None = None
-) -> Iterator[tuple[Reals, Reals, Reals, Reals]]:
-    """The same level by level, root first: counts and their variance, totals and theirs. No more is held at a time."""
-    if up is None:
-        up, up_totals = _ups(measured)
-    cells = measured.cells
-    down = _downward(measured.tree, up)
-    if up_totals is None:
-        for values, variance in down:
-            yield values, variance, values.sum(axis=1), cells * variance
-        return
-    for (values, variance), (totals, spread) in zip(down, _downward(measured.tree, up_totals), strict=True):
-        yield _joined(values, totals, cells), variance * (1 - 1 / cells) + spread / cells**2, totals, spread
+    return Gls(measured)
 
 
 def variances(measured: Measurement) -> tuple[list[Reals], list[Reals]]:
@@ -118,7 +132,7 @@ def variances(measured: Measurement) -> tuple[list[Reals], list[Reals]]:
     if up_totals is None:
         return down, [cells * spread for spread in down]
     totals = [spread for _, spread in _downward(measured.tree, up_totals)]
-    return [a * (1 - 1 / cells) + b / cells**2 for a, b in zip(down, totals, strict=True)], totals
+    return [_mixed(a, b, cells) for a, b in zip(down, totals, strict=True)], totals
 
 
 def _ups(measured: Measurement, cells: int | None = None) -> tuple[Pass, Pass | None]:
@@ -200,23 +214,18 @@ def _downward(tree: Hierarchy, up: Pass) -> Iterator[tuple[Reals, Reals]]:
         yield values, variance
 
 
-def _join(cells: Pass, totals: Pass, many: int) -> Pass:
-    """Differences between cells from one pass, their sum from the other."""
-    values = tuple(_joined(c, t, many) for c, t in zip(cells.values, totals.values, strict=True))
-    variance = tuple(c * (1 - 1 / many) + t / many**2 for c, t in zip(cells.variance, totals.variance, strict=True))
-    return Pass(values, variance)
+def _mixed(cells: Reals, totals: Reals, many: int) -> Reals:
+    """The variance of a cell: of what it differs from the others by, and of its part in the total."""
+    return np.asarray(cells * (1 - 1 / many) + totals / many**2)
 
 
 def _joined(cells: Reals, totals: Reals, many: int) -> Reals:
+    """Differences between cells from one pass, their sum from the other."""
     return np.asarray(cells + ((totals - cells.sum(axis=1)) / many)[:, None])
 
 
 def _summed(up: Pass, cells: int) -> Pass:
     return Pass(tuple(v.sum(axis=1) for v in up.values), tuple(cells * v for v in up.variance))
-
-
-def _parts(found: Pass) -> tuple[tuple[Reals, ...], tuple[Reals, ...]]:
-    return found.values, found.variance
 
 
 def _rows(share: Reals, like: Any) -> Reals:

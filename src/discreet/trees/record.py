@@ -24,13 +24,13 @@ def measured_to(measured: Measurement) -> dict[str, Any]:
     return {
         "names": list(tree.names),
         "codes": [pack_words(level) for level in tree.codes],
-        "parents": [pack(level) for level in tree.parents],
+        "parents": [pack(level, quick=True) for level in tree.parents],
         "chain": measured.chain,
         "levels": [
             {
-                "counts": None if level.counts is None else pack(level.counts),
+                "counts": None if level.counts is None else pack(level.counts, quick=True),
                 "noise": level.noise and noise_to(level.noise),
-                "totals": None if level.totals is None else pack(level.totals),
+                "totals": None if level.totals is None else pack(level.totals, quick=True),
                 "totals_noise": level.totals_noise and noise_to(level.totals_noise),
             }
             for level in measured.levels
@@ -57,7 +57,7 @@ def measured_from(entry: dict[str, Any]) -> Measurement:
 def published_to(estimate: Estimate, method: str) -> dict[str, Any]:
     """The numbers that were published, without the tree."""
     entry: dict[str, Any] = {"method": method, "notes": list(estimate.notes)}
-    entry["counts"] = [pack(level) for level in estimate.counts]
+    entry["counts"] = [pack(level, quick=True) for level in estimate.counts]
     entry.update(_ends_to(estimate.each))
     if estimate.typical is not None:
         entry["typical"] = _ends_to(estimate.typical)
@@ -79,7 +79,7 @@ def published_from(entry: dict[str, Any], measured: Measurement, confidence: flo
 
 
 def _ends_to(ends: Ends | None) -> dict[str, Any]:
-    return {end: None if ends is None else [pack(level) for level in getattr(ends, end)] for end in _ENDS}
+    return {end: None if ends is None else [pack(level, quick=True) for level in getattr(ends, end)] for end in _ENDS}
 
 
 def _ends_from(entry: dict[str, Any]) -> Ends | None:

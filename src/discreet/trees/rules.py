@@ -71,6 +71,8 @@ class Rules:
 
     def _totals(self, tree: Hierarchy, lower: list[Array], upper: list[Array]) -> tuple[Array | None, ...]:
         """The public totals of each level, checked to fit; None where a level has none."""
+        if not self.totals:
+            return (None,) * tree.depth
         found: list[Array | None] = []
         for name in self.totals:
             tree.level(name, "rules.totals")

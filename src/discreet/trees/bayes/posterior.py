@@ -22,6 +22,7 @@ Places = NDArray[np.intp]
 
 _BINS = 16
 _BLOCK = 1 << 16  # numbers worked on at once: what stays in the cache
+_PLENTY = 1 << 20  # more numbers than this teach nothing more: every so many-th region is looked at
 _SMALL = 0.02  # rough sizes below this are all alike
 _NEGATIVE = 15.0  # deviations below zero beyond which a noisy count says nothing new
 
@@ -68,6 +69,8 @@ class _Tables:
         edges = grid(int(max(noisy.max(), 1)) + 1, deviation)
         values = _rows(edges, deviation)
         narrow = values[-1] - values[0] < 1 << 22
+        some = slice(None, None, 1 + noisy.size // _PLENTY)
+        noisy, rough, kind_of = noisy[some], rough[some], kind[some]
         known = np.log(rough[rough > _SMALL])
         least = float(np.quantile(known, 0.002)) if len(known) else 0.0
         most = float(known.max()) if len(known) else 0.0
@@ -82,7 +85,7 @@ class _Tables:
             row, part, bin_, between = blank.places(noisy[block], rough[block])
             row += part > 0.5
             bin_ += between > 0.5
-            place = ((kind[block, None] * len(values) + row) * _BINS + bin_) * cells + np.arange(cells)
+            place = ((kind_of[block, None] * len(values) + row) * _BINS + bin_) * cells + np.arange(cells)
             seen += np.bincount(place.ravel(), minlength=len(seen))
         likely = np.concatenate([likelihoods(law, values, edges) for law in laws])
         pools = np.repeat(np.arange(_BINS), cells)

@@ -13,7 +13,9 @@ Guarantee
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +29,8 @@ from discreet.trees.gls import NOTHING, Pass, gls, subtree_passes
 from discreet.trees.measurement import Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.topdown.crossing import known_totals, nearest
-from discreet.trees.topdown.rounding import multiplier, spread
-from discreet.trees.topdown.solve import rows_of, within
+from discreet.trees.topdown.rounding import multiplier, whole
+from discreet.trees.topdown.solve import rows_of
 from discreet.trees.topdown.transport import Rows, one_row, transport
 from discreet.trees.tree import Hierarchy
 
@@ -41,6 +43,7 @@ _NO_RULES = Rules()
 _SWEEPS = 4
 _HARD_SWEEPS = 40  # where totals are public; the rounding mends what is left
 _CLOSE = 0.01  # persons: totals that move by less have settled
+_BLOCK = 1 << 18  # numbers worked on at once: what stays in the cache
 _SURE = 1e-3  # the least variance of a cell: nothing is so certain that a sibling's error may not move it
 ENOUGH = 400
 """Fewer regions than this teach nothing about how cells hang together."""
@@ -48,6 +51,7 @@ ENOUGH = 400
 _RIDGE = 30.0  # coefficients are expected to be about 1 / sqrt(30) before anything is seen
 _PLENTY = 40_000  # more regions than this teach little more: every so many-th is looked at
 _AT_ONCE = 1 << 18  # products in one matrix multiplication: larger ones wake threads that wait for each other
+_LEAST = 1e-3  # a rough size below this is taken for this
 _MOST = 20.0  # a ratio beyond this is taken for this
 
 
@@ -64,15 +68,12 @@ def regressed(noisy: Reals, variance: Reals, rough: Reals, mean: Reals) -> Reals
     cell is independent of that in the others, so the coefficients say how true counts hang together.
     """
     size, cells = rough.shape
-    base = np.maximum(rough, 1e-3)
-    design = np.ones((size, cells + 1))
-    np.minimum(mean / base, _MOST, out=design[:, :cells])
-    design[:, :cells] -= 1
     within = ((noisy - rough) ** 2).sum(axis=0) - variance.sum()
     dispersion = np.maximum(within, 0.0) / np.maximum((rough**2).sum(axis=0), 1e-9)
     coefficients = np.zeros((cells + 1, cells))
     some = slice(None, None, 1 + size // _PLENTY)
-    known, base, goal = design[some], base[some], noisy[some] / base[some] - 1
+    known, base = _ratios(mean[some], rough[some]), np.maximum(rough[some], _LEAST)
+    goal = noisy[some] / base - 1
     weights = base**2 / (variance[some, None] + dispersion * base**2 + 1e-9)
     squares, products = np.zeros((cells, cells + 1, cells + 1)), np.zeros((cells, cells + 1))
     step = max(1, _AT_ONCE // (cells + 1) ** 2)
@@ -85,10 +86,19 @@ def regressed(noisy: Reals, variance: Reals, rough: Reals, mean: Reals) -> Reals
         others = np.flatnonzero(np.arange(cells + 1) != cell)
         left = squares[cell][np.ix_(others, others)] + _RIDGE * np.eye(cells)
         coefficients[others, cell] = np.linalg.solve(left, products[cell][others])
-    found: Reals = design @ coefficients
-    found += 1
-    np.clip(found, 1 / _MOST, _MOST, out=found)
-    found *= rough
+    found = np.empty(rough.shape)
+    step = max(1, _BLOCK // cells)
+    for first in range(0, size, step):
+        part = slice(first, first + step)
+        np.clip(_ratios(mean[part], rough[part]) @ coefficients + 1, 1 / _MOST, _MOST, out=found[part])
+        found[part] *= rough[part]
+    return found
+
+
+def _ratios(mean: Reals, rough: Reals) -> Reals:
+    """The ratios less one, and a column of ones."""
+    found = np.ones((len(mean), mean.shape[1] + 1))
+    found[:, :-1] = np.minimum(mean / np.maximum(rough, _LEAST), _MOST) - 1
     return found
 
 
@@ -105,7 +115,7 @@ def bayes(measured: Measurement, rules: Rules = _NO_RULES) -> Estimate:
     bounds = rules.bounds(tree, measured.cells)
     known = known_totals(tree, bounds)
     found = gls(measured)
-    root = one_row(found.up_counts[0], within(found, 0), known.lower[0], known.upper[0], rows_of(known, found, 0))
+    root = one_row(found.up_counts(0), found.alone[0], known.lower[0], known.upper[0], rows_of(known, found, 0))
     counts = [] if root is None else [root]
     seen = _Seen.of(measured)
     for level in range(1, tree.depth if counts else 0):
@@ -192,28 +202,88 @@ def _settled(
 
     Rows by their direct question only: what cells say about a total is in their means already.
     """
-    place, size = tree.parents[level], len(mean)
+    place = tree.parents[level]
     target, doubt = seen.direct.values[level], seen.direct.variance[level]
     public = rows.least == rows.most
     target, doubt = np.where(public, rows.least, target), np.where(public, 1e-9, doubt)
-    # One cell after the other from here on: columns are then stretches of memory.
-    base = lower.sum(axis=1)
-    room = np.ascontiguousarray((np.minimum(upper, parents[place]) - lower).T, dtype=float)
-    above = np.ascontiguousarray((parents - tree.add(level - 1, lower)).T, dtype=float)
-    start, width = np.ascontiguousarray((mean - lower).T), np.ascontiguousarray(variance.T)
-    counts = np.tile(tree.children(level - 1), len(start))
-    pull = np.zeros(size)
-    if rows.hard or (doubt < NOTHING / 2).any():
-        for _ in range(_HARD_SWEEPS if rows.hard else _SWEEPS):
+    children, starts = tree.children(level - 1), tree.starts(level - 1)
+    found = np.empty(mean.shape, np.int64)
+    near = np.empty(mean.shape) if rows.hard else None
+    # Children of different parents have nothing to do with each other: some parents at a time.
+    for first, last in _some(starts, len(mean), _BLOCK // mean.shape[1]):
+        own = slice(first, last)
+        here = slice(int(starts[first]), int(starts[last]) if last < len(starts) else len(mean))
+        family = _Family(
+            children[own],
+            place[here] - first,
+            parents[own],
+            mean[here],
+            variance[here],
+            lower[here],
+            upper[here],
+        )
+        settled = family.settled(target[here], doubt[here], hard=rows.hard)
+        if near is not None:
+            near[here] = settled
+            continue
+        below = family.whole(settled)
+        if below is None:
+            return None
+        found[here] = below
+    if near is None:
+        return found
+    return transport(tree, level - 1, parents, near, np.ones(len(mean)), lower, upper, Rows(rows.least, rows.most))
+
+
+def _some(starts: Array, size: int, most: int) -> Iterator[tuple[int, int]]:
+    """Parents from, and to before, such that they have about `most` children together."""
+    cuts = np.unique(np.searchsorted(starts, np.arange(0, size, max(1, most))))
+    yield from pairwise([*cuts.tolist(), len(starts)] if cuts[-1] < len(starts) else cuts.tolist())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Family:
+    """Some parents with all their children: what is expected of these, and what they may be."""
+
+    children: Array
+    place: Array
+    parents: Array
+    mean: Reals
+    variance: Reals
+    lower: Array
+    upper: Array
+
+    def settled(self, target: Reals, doubt: Reals, *, hard: bool) -> Reals:
+        """Rows drawn to their targets: the means to round, or, where totals are `hard`, the real optimum."""
+        if not hard and not (doubt < NOTHING / 2).any():
+            return self.mean
+        # One cell after the other from here on: columns are then stretches of memory.
+        starts = np.cumsum(self.children) - self.children
+        base = self.lower.sum(axis=1)
+        room = np.ascontiguousarray((np.minimum(self.upper, self.parents[self.place]) - self.lower).T, dtype=float)
+        above = np.ascontiguousarray((self.parents - np.add.reduceat(self.lower, starts, axis=0)).T, dtype=float)
+        start, width = np.ascontiguousarray((self.mean - self.lower).T), np.ascontiguousarray(self.variance.T)
+        counts = np.tile(self.children, len(start))
+        pull = np.zeros(len(self.mean))
+        for _ in range(_HARD_SWEEPS if hard else _SWEEPS):
             free = start + width * pull
             shift = multiplier(counts, free.ravel(), width.ravel(), room.ravel(), above.ravel()).reshape(above.shape)
-            free += width * shift[:, place]
+            free += width * shift[:, self.place]
             held = np.clip(free, 0.0, room)
             give = np.where(free == held, width, 0.0).sum(axis=0)
             before, pull = pull, (pull * give + target - base - held.sum(axis=0)) / (give + doubt)
             if (np.abs(pull - before) * give).max() < _CLOSE:
                 break
-    if not rows.hard:
-        return spread(tree, level - 1, parents, mean + variance * pull[:, None], variance, lower, upper)
-    near = lower + np.clip(start + width * (pull + shift[:, place]), 0.0, room).T
-    return transport(tree, level - 1, parents, near, np.ones(size), lower, upper, Rows(rows.least, rows.most))
+        if not hard:
+            return self.mean + self.variance * pull[:, None]
+        return self.lower + np.clip(start + width * (pull + shift[:, self.place]), 0.0, room).T
+
+    def whole(self, aim: Reals) -> Array | None:
+        """Whole numbers near what is aimed at that add up to the parents; None where bounds do not let them."""
+        cells = aim.shape[1]
+        aims, widths = (np.ascontiguousarray(values.T).ravel() for values in (aim, self.variance))
+        lower, upper, parents = (
+            np.ascontiguousarray(values.T).ravel() for values in (self.lower, self.upper, self.parents)
+        )
+        found = whole(np.tile(self.children, cells), aims, widths, lower, upper, parents)
+        return None if found is None else found.reshape(cells, len(aim)).T

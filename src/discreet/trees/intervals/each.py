@@ -21,7 +21,7 @@ from discreet.core.signature import typed
 from discreet.mechanisms import Laplace
 from discreet.mechanisms.inputs import read_confidence
 from discreet.trees.estimate import Ends, Estimate
-from discreet.trees.gls import gls, linear_levels
+from discreet.trees.gls import gls
 from discreet.trees.measurement import Measurement
 from discreet.trees.rules import NO_BOUND, Rules
 from discreet.trees.topdown.crossing import Known, known_totals
@@ -37,7 +37,7 @@ def with_each(estimate: Estimate, measured: Measurement, rules: Rules, confidenc
     """The same estimate with an interval for each region, whatever its size."""
     known, factor = known_bounds(measured, rules), _factor(measured, confidence)
     levels = []
-    for level, (values, variance, totals, spread) in enumerate(linear_levels(measured)):
+    for level, (values, variance, totals, spread) in enumerate(gls(measured).levels()):
         low, high, least, most = bounds_of(known, level)
         counts = estimate.counts[level]
         cells = _around(values, factor * np.sqrt(variance)[:, None], counts, low, high)

@@ -21,7 +21,7 @@ from discreet.trees.measurement import Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.topdown.crossing import known_totals
 from discreet.trees.topdown.rounding import spread
-from discreet.trees.topdown.solve import rows_of, within
+from discreet.trees.topdown.solve import rows_of
 from discreet.trees.topdown.transport import Rows, one_row, transport
 from discreet.trees.tree import Hierarchy
 
@@ -179,13 +179,13 @@ def draw_table(measured: Measurement, guess: Array, rules: Rules, bits: Bits) ->
         return guess
     known = known_totals(tree, rules.bounds(tree, cells))
     found = gls(measured)
-    root = one_row(found.up_counts[0], within(found, 0), known.lower[0], known.upper[0], rows_of(known, found, 0))
+    root = one_row(found.up_counts(0), found.alone[0], known.lower[0], known.upper[0], rows_of(known, found, 0))
     if root is None:
         return guess
     counts = root
     for level in range(1, tree.depth):
         place, many = tree.parents[level], tree.children(level - 1)
-        alone = within(found, level)
+        alone = found.alone[level]
         above = counts.sum(axis=1)
         # Totals first, each region's among those whose parents have as much to give for each child.
         asked = measured.levels[level]
@@ -199,7 +199,7 @@ def draw_table(measured: Measurement, guess: Array, rules: Rules, bits: Bits) ->
         # Then cells: among those of which as much is to be expected, from the parent's mix and the region's total.
         mix = counts / np.maximum(above, 1)[:, None]
         noise = _noise(alone, asked.noise)
-        drawn = draw_counts(found.up_counts[level], noise, mix[place] * fitting, _CELLS, bits)
+        drawn = draw_counts(found.up_counts(level), noise, mix[place] * fitting, _CELLS, bits)
         rows = rows_of(known, found, level)
         low, high = known.lower[level], known.upper[level]
         drawn = _fitted(tree, level - 1, np.clip(drawn, low, high), counts, fitting)

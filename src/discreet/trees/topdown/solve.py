@@ -50,13 +50,13 @@ def topdown(measured: Measurement, rules: Rules = _NO_RULES) -> Estimate:
     bounds = rules.bounds(tree, measured.cells)
     known = known_totals(tree, bounds)
     found = gls(measured)
-    width = within(found, 0)
-    root = one_row(found.up_counts[0], width, known.lower[0], known.upper[0], rows_of(known, found, 0))
+    width = found.alone[0]
+    root = one_row(found.up_counts(0), width, known.lower[0], known.upper[0], rows_of(known, found, 0))
     if root is None:
         return _all_at_once(found, bounds)
     counts = [root]
     for level in range(1, tree.depth):
-        mu, width = found.up_counts[level], within(found, level)
+        mu, width = found.up_counts(level), found.alone[level]
         rows = rows_of(known, found, level)
         below = transport(tree, level - 1, counts[-1], mu, width, known.lower[level], known.upper[level], rows)
         if below is None:
@@ -65,19 +65,10 @@ def topdown(measured: Measurement, rules: Rules = _NO_RULES) -> Estimate:
     return Estimate(tree, tuple(counts))
 
 
-def within(found: Gls, level: int) -> Reals:
-    """The variance of one cell of each region if no total were known, from the region's own subtree."""
-    cells = found.up_counts[level].shape[1]
-    if cells == 1:
-        return found.up_variance[level]
-    alone: Reals = (found.up_variance[level] - found.up_total_variance[level] / cells**2) / (1 - 1 / cells)
-    return alone
-
-
 def rows_of(known: Known, found: Gls, level: int) -> Rows:
     """What is known about the totals of a level: bounds, and what questions for totals add to the cells' own sum."""
-    target, cells = found.up_totals[level], found.up_counts[level].shape[1]
-    extra = 1 / found.up_total_variance[level] - 1 / (cells * within(found, level))
+    target, cells = found.up_totals[level], found.cells
+    extra = 1 / found.up_total_variance[level] - 1 / (cells * found.alone[level])
     extra = np.where(extra * found.up_total_variance[level] > 1e-9, extra, 0.0)
     if known.least is None or known.most is None:
         nothing = np.zeros(len(target), np.int64)
