@@ -77,3 +77,18 @@ def test_a_public_number_of_groups_is_the_first_cumulative_count_in_bounds_and_i
     fewer = Rules(lower={"county": [[0, 21, 0]] * 8}, totals={"county": [20] * 8})
     with pytest.raises(InputError, match="never rise"):
         curator.tree({"state": 2, "county": 5}, sizes="house", largest=3, rules=fewer).plan(epsilon="1/2")
+
+
+def test_rules_are_on_record_and_used_again(curator):
+    rules = Rules(upper={"county": [[9999, 0]] * 8}, totals={"all": [4000], "state": [3700, -1]})
+    question = curator.tree(["state", "county"], by=["sex"], rules=rules)
+    question.plan(epsilon=1, method="topdown").release(release="census")
+    read = curator.release("census")
+    assert read.rules.totals["state"].tolist() == [3700, -1]
+    for release in (read, read.again("exact"), read.again("bayes").again("topdown")):
+        assert release.totals("all")["count"] == [4000]
+        assert release.totals("state")["count"] == [3700, 300]
+        assert not any(release["county"]["count"][1::2])
+    free = read.again("topdown", rules=Rules())
+    assert any(free["county"]["count"][1::2])
+    assert not free.rules.upper

@@ -8,14 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-import numpy as np
-
 from discreet.accounting.compose import compose
 from discreet.core.digest import digest_of, text_of
 from discreet.core.explanation import Explanation
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
-from discreet.core.packing import pack
 from discreet.core.progress import notify
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
@@ -29,7 +26,7 @@ from discreet.query.table_plan import TablePlan
 from discreet.trees.count import Tabulation
 from discreet.trees.measurement import Level, Measurement
 from discreet.trees.methods import check_rules, method_named, publish_counts
-from discreet.trees.record import measured_from, measured_to, published_to
+from discreet.trees.record import measured_from, measured_to, published_to, rules_to
 from discreet.trees.rules import Rules
 
 __all__ = ["LevelMeasure", "Sparse", "TreePlan", "measured_as", "plan_tree"]
@@ -123,10 +120,7 @@ class TreePlan(TablePlan):
             "query": self.query,
             "tree": self.counted.tree.digest,
             "asked": _asked(self.measures),
-            "rules": {
-                name: {level: pack(np.asarray(value)) for level, value in getattr(self.rules, name).items()}
-                for name in ("lower", "upper", "totals", "weights")
-            },
+            "rules": rules_to(self.rules),
             "confidence": self.confidence,
         }
         if self.sparse:
@@ -153,12 +147,13 @@ class TreePlan(TablePlan):
         method_named(name, chain=found.chain)
         check_rules(found.tree, found.cells, kept, chain=found.chain)
         # If a method fails nothing is lost: `again` makes something else of what is on record.
-        estimate = publish_counts(name, found, kept, sure)
+        estimate, written = publish_counts(name, found, kept, sure), rules_to(kept)
         return {
             "tree": {
                 "by": [[name, labels] for name, labels in self.counted.labels],
                 "cumulative": found.chain,
                 "confidence": sure,
+                **({"rules": written} if any(written.values()) else {}),
                 "published": None if estimate is None else published_to(estimate, name),
             },
             "notes": [note.to_dict() for note in self.counted.notes],

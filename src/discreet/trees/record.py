@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from discreet.core.packing import pack, pack_words, unpack, unpack_words
 from discreet.mechanisms.record import noise_from, noise_to
@@ -13,9 +16,10 @@ from discreet.trees.measurement import Level, Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.tree import Hierarchy
 
-__all__ = ["measured_from", "measured_to", "published_from", "published_to"]
+__all__ = ["measured_from", "measured_to", "published_from", "published_to", "rules_from", "rules_to"]
 
 _ENDS = ("lower", "upper", "total_lower", "total_upper")
+_RULES = ("lower", "upper", "totals", "weights")
 
 
 def measured_to(measured: Measurement) -> dict[str, Any]:
@@ -52,6 +56,20 @@ def measured_from(entry: dict[str, Any]) -> Measurement:
         for level in entry["levels"]
     )
     return Measurement(tree, levels, entry["chain"])
+
+
+def rules_to(rules: Rules) -> dict[str, Any]:
+    """Rules as a record has them: arrays of numbers by level."""
+    return {
+        name: {level: pack(np.asarray(numbers)) for level, numbers in getattr(rules, name).items()} for name in _RULES
+    }
+
+
+def rules_from(entry: Mapping[str, Any] | None) -> Rules:
+    """What `rules_to` was given; none for records that hold none."""
+    if entry is None:
+        return Rules()
+    return Rules(**{name: {level: unpack(numbers) for level, numbers in entry[name].items()} for name in _RULES})
 
 
 def published_to(estimate: Estimate, method: str) -> dict[str, Any]:

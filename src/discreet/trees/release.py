@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from discreet.trees.estimate import Ends, Estimate
 from discreet.trees.intervals.each import size_ends
 from discreet.trees.measurement import Measurement
 from discreet.trees.methods import check_rules, method_named, publish_counts
-from discreet.trees.record import measured_from, published_from
+from discreet.trees.record import measured_from, published_from, rules_from
 from discreet.trees.rules import Rules
 from discreet.trees.tree import Hierarchy
 
@@ -42,6 +42,8 @@ class TreeRelease(Publication):
     method: str
     measured: Measurement
     _published: Estimate | None
+    rules: Rules = field(default_factory=Rules)
+    """The public facts that the numbers keep."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> TreeRelease:
@@ -59,6 +61,7 @@ class TreeRelease(Publication):
             method="none" if found is None else found["method"],
             measured=measured,
             _published=None if found is None else published_from(found, measured, entry["confidence"]),
+            rules=rules_from(entry.get("rules")),
             stale=answer.stale,
             caveats=answer.caveats,
         )
@@ -92,13 +95,16 @@ class TreeRelease(Publication):
         return (*super().notes, *self.estimate.notes)
 
     def again(self, method: str, *, rules: Rules | None = None, confidence: float | None = None) -> TreeRelease:
-        """The same noisy counts through another method. Costs nothing: no private value is seen."""
+        """The same noisy counts through another method, under the same rules or others (`Rules()` for none).
+
+        Costs nothing: no private value is seen.
+        """
         method_named(method, chain=self.measured.chain)
         sure = self.confidence if confidence is None else float(read_confidence(confidence))
-        kept = Rules() if rules is None else rules
+        kept = self.rules if rules is None else rules
         check_rules(self.tree, self.measured.cells, kept, chain=self.measured.chain)
         found = publish_counts(method, self.measured, kept, sure)
-        return replace(self, method=method, confidence=sure, _published=found)
+        return replace(self, method=method, confidence=sure, rules=kept, _published=found)
 
     def __getitem__(self, level: str) -> Release:
         """The table of a level: its regions and those they lie in, the cells, and counts with intervals."""
