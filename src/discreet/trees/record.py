@@ -69,7 +69,8 @@ def rules_from(entry: Mapping[str, Any] | None) -> Rules:
     """What `rules_to` was given; none for records that hold none."""
     if entry is None:
         return Rules()
-    return Rules(**{name: {level: unpack(numbers) for level, numbers in entry[name].items()} for name in _RULES})
+    read: dict[str, Any] = {name: {level: unpack(numbers) for level, numbers in entry[name].items()} for name in _RULES}
+    return Rules(**read)
 
 
 def published_to(estimate: Estimate, method: str) -> dict[str, Any]:
