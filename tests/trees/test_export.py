@@ -41,7 +41,7 @@ def test_files_and_maps_of_every_level(curator, tmp_path):
     totals = pyarrow.parquet.read_table(paths[5])
     assert totals.column("count").to_pylist() == release.totals("county")["count"]
     paths = release.save(tmp_path / "out", "csv")
-    both = "count,count_lower,count_upper,count_typical_lower,count_typical_upper"
+    both = "count,count_lower,count_upper,count_typical_lower,count_typical_upper,count_quality"
     assert paths[2].read_text().splitlines()[0] == f"state,sex,{both}"
     about = json.loads(paths[-1].read_text())
     assert about["files"]["county-totals.csv"]["columns"] == ["state", "county", *both.split(",")]

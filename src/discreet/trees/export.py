@@ -7,17 +7,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from discreet.core.release import Release, percent
 from discreet.errors import InputError
 from discreet.show.map import Layer, Map, choropleth
 from discreet.trees.estimate import Ends
+from discreet.trees.quality import CARE, FLAGS, UNFIT, qualities
 
 if TYPE_CHECKING:
     from discreet.trees.release import TreeRelease
+    from discreet.trees.replicates import Replicates
 
-__all__ = ["level_table", "picture", "save_release"]
+__all__ = ["level_table", "picture", "save_release", "save_replicates"]
 
 _KINDS = ("parquet", "csv")
 _MOST_NUMBERS = 300_000  # that a page should carry, each with its two ends
@@ -31,13 +36,7 @@ def save_release(release: TreeRelease, folder: str | Path, kind: str) -> list[Pa
     directory.mkdir(parents=True, exist_ok=True)
     paths, described = [], {}
     for name, table, about in _tables(release):
-        path = directory / f"{name}.{kind}"
-        if kind == "csv":
-            table.to_csv(path)
-        else:
-            import pyarrow.parquet
-
-            pyarrow.parquet.write_table(table.to_arrow(), path)
+        path = _write(table, directory / f"{name}.{kind}", kind)
         paths.append(path)
         described[path.name] = {"holds": about, "columns": list(table.columns)}
     about_all = {
@@ -54,6 +53,31 @@ def save_release(release: TreeRelease, folder: str | Path, kind: str) -> list[Pa
     described_in = directory / "README.json"
     described_in.write_text(json.dumps(about_all, indent=2) + "\n", encoding="utf-8")
     return [*paths, described_in]
+
+
+def save_replicates(replicates: Replicates, folder: str | Path, kind: str) -> list[Path]:
+    """Write `LEVEL-replicates.KIND` for each level; the paths written."""
+    if kind not in _KINDS:
+        raise InputError("kind", kind, among=reversed(_KINDS))
+    directory, release = Path(folder), replicates.release
+    directory.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for level in release.levels:
+        table = release.table(level)
+        columns = {name: table.columns[name] for name in (*table.keys, *table.outputs)}
+        wide = replace(table, columns={**columns, **replicates.columns(level)}, outputs=())
+        paths.append(_write(wide, directory / f"{level}-replicates.{kind}", kind))
+    return paths
+
+
+def _write(table: Release, path: Path, kind: str) -> Path:
+    if kind == "csv":
+        table.to_csv(path)
+    else:
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(table.to_arrow(), path)
+    return path
 
 
 def _tables(release: TreeRelease) -> Iterator[tuple[str, Release, str]]:
@@ -78,7 +102,16 @@ def _with_typical(table: Release, typical: Release) -> Release:
     """The table with both kinds of intervals; the typical ones by names of their own."""
     (output,) = table.outputs
     more = {f"{output}_typical_{end}": typical.columns[f"{output}_{end}"] for end in ("lower", "upper")}
-    return replace(table, columns={**table.columns, **more})
+    return replace(table, columns={**table.columns, **more, f"{output}_quality": _qualities(table)})
+
+
+def _qualities(table: Release) -> list[str]:
+    """The flag of every number, by the interval for each region; the wider side counts where zero cuts the other."""
+    (output,) = table.outputs
+    value, low, high = (np.array(table.columns[name], float) for name in (output, f"{output}_lower", f"{output}_upper"))
+    half = np.maximum((high - low) / 2, high - value)
+    spread = np.where(np.isnan(half), np.inf, half) / NormalDist().inv_cdf(0.5 + table.confidence / 2)
+    return [str(flag) for flag in qualities(value, spread)]
 
 
 def _intervals(release: TreeRelease) -> dict[str, str]:
@@ -87,6 +120,10 @@ def _intervals(release: TreeRelease) -> dict[str, str]:
         "_lower, _upper": f"{sure} confidence interval of each region, whatever its true size (not simultaneous)",
         "_typical_lower, _typical_upper": (
             f"shorter: of a level's numbers of about one true size about {sure} lie in theirs; not for one region"
+        ),
+        "_quality": (
+            f"{', '.join(FLAGS)}: by the standard error as a part of the number, up to {percent(round(CARE, 3))}, "
+            f"up to {percent(round(UNFIT, 3))}, and beyond"
         ),
     }
 

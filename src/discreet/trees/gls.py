@@ -24,7 +24,7 @@ from discreet.errors import InputError, Phrase
 from discreet.trees.measurement import Level, Measurement
 from discreet.trees.tree import Hierarchy
 
-__all__ = ["NOTHING", "Gls", "Pass", "gls", "subtree_passes", "upward", "variances"]
+__all__ = ["NOTHING", "Gls", "Pass", "downward", "gls", "subtree_passes", "upward", "variances"]
 
 Reals = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ class Gls:
     of its total over all cells. The differences between a region's cells are uncorrelated with its total, so with C
     cells the covariance of any two cells of a region is total_variance / C^2 - within / C, where `within` is
     (variance - total_variance / C^2) / (1 - 1/C), the variance of one cell if no total were known. Different regions
-    are correlated, and that is not stated here: a sum over regions that is no region itself has no variance here.
+    are correlated, and that is not stated here: `covariance` has the variance of a sum over regions.
 
     `up_*` are what the subtree of a region alone says, before the way down: estimates for different children of one
     parent are independent of each other. `alone` is the variance of one of its cells there if no total were known.
@@ -67,12 +67,12 @@ class Gls:
 
     def levels(self) -> Iterator[tuple[Reals, Reals, Reals, Reals]]:
         """Level by level, root first: counts and their variance, totals and theirs. No more is held at a time."""
-        down = _downward(self.tree, self._up)
+        down = downward(self.tree, self._up)
         if self._up_totals is None:
             for values, variance in down:
                 yield values, variance, values.sum(axis=1), self.cells * variance
             return
-        for (values, variance), (totals, spread) in zip(down, _downward(self.tree, self._up_totals), strict=True):
+        for (values, variance), (totals, spread) in zip(down, downward(self.tree, self._up_totals), strict=True):
             yield _joined(values, totals, self.cells), _mixed(variance, spread, self.cells), totals, spread
 
     @cached_property
@@ -128,10 +128,10 @@ def variances(measured: Measurement) -> tuple[list[Reals], list[Reals]]:
     )
     up, up_totals = _ups(Measurement(measured.tree, nothing), measured.cells)
     cells = measured.cells
-    down = [spread for _, spread in _downward(measured.tree, up)]
+    down = [spread for _, spread in downward(measured.tree, up)]
     if up_totals is None:
         return down, [cells * spread for spread in down]
-    totals = [spread for _, spread in _downward(measured.tree, up_totals)]
+    totals = [spread for _, spread in downward(measured.tree, up_totals)]
     return [_mixed(a, b, cells) for a, b in zip(down, totals, strict=True)], totals
 
 
@@ -200,7 +200,8 @@ def upward(tree: Hierarchy, values: Sequence[Any], variances: Sequence[float]) -
     return Pass(tuple(found), tuple(spread))
 
 
-def _downward(tree: Hierarchy, up: Pass) -> Iterator[tuple[Reals, Reals]]:
+def downward(tree: Hierarchy, up: Pass) -> Iterator[tuple[Reals, Reals]]:
+    """What the whole tree says of each region, from what its own subtree does: estimates and variances, root first."""
     values, variance = np.asarray(up.values[0], float), up.variance[0]
     yield values, variance
     for level in range(tree.depth - 1):

@@ -24,6 +24,9 @@ from discreet.trees.tree import Hierarchy
 
 if TYPE_CHECKING:
     from discreet.show.map import Map
+    from discreet.trees.covariance import Covariance
+    from discreet.trees.replicates import Replicates
+    from discreet.trees.sums import Sum
 
 __all__ = ["TreeRelease"]
 
@@ -157,6 +160,35 @@ class TreeRelease(Publication):
         """Plain values that say what it is, without its numbers."""
         levels = dict(zip(self.levels, self.tree.sizes, strict=True))
         return {**super().to_dict(), "method": self.method, "levels": levels, "notes": list(self.notes)}
+
+    def sum(self, regions: Any = None, cells: Any = None, *, confidence: float | None = None) -> Sum:
+        """The sum over regions and cells that the reader picks, with an interval for it. Costs nothing.
+
+        `regions` are codes by level, of several levels if need be, and with weights for places that cut through
+        regions: {"county": ["Ash", "Elm"]}, {"block": {"1001": 0.5}}. `cells` are labels by column: {"sex": "female"}.
+        Sums can be subtracted, and divided by each other: what they have in common is taken into account.
+        """
+        from discreet.trees.sums import sum_of
+
+        return sum_of(
+            self, regions, cells, self.confidence if confidence is None else float(read_confidence(confidence))
+        )
+
+    def replicates(self, many: int = 80, *, rules: Rules | None = None) -> Replicates:
+        """Tables as they might have come out with other noise, for errors of one's own statistics. Costs nothing.
+
+        `rules` are those that it was published under.
+        """
+        from discreet.trees.replicates import replicate
+
+        return replicate(self, many, rules)
+
+    @cached_property
+    def covariance(self) -> Covariance:
+        """How the best linear estimates behind the numbers vary together."""
+        from discreet.trees.covariance import Covariance
+
+        return Covariance(self.measured)
 
     def save(self, folder: str | Path, kind: str = "parquet") -> list[Path]:
         """Files of every level and of its totals, Parquet or CSV, and one that says what they hold; the paths."""
