@@ -265,16 +265,19 @@ class _Family:
         start, width = np.ascontiguousarray((self.mean - self.lower).T), np.ascontiguousarray(self.variance.T)
         counts = np.tile(self.children, len(start))
         pull = np.zeros(len(self.mean))
+        shift: Reals | None = None
         for _ in range(_HARD_SWEEPS if hard else _SWEEPS):
             free = start + width * pull
-            shift = multiplier(counts, free.ravel(), width.ravel(), room.ravel(), above.ravel()).reshape(above.shape)
+            near = None if shift is None else shift.ravel()
+            found = multiplier(counts, free.ravel(), width.ravel(), room.ravel(), above.ravel(), near)
+            shift = found.reshape(above.shape)
             free += width * shift[:, self.place]
             held = np.clip(free, 0.0, room)
             give = np.where(free == held, width, 0.0).sum(axis=0)
             before, pull = pull, (pull * give + target - base - held.sum(axis=0)) / (give + doubt)
             if (np.abs(pull - before) * give).max() < _CLOSE:
                 break
-        if not hard:
+        if not hard or shift is None:
             return self.mean + self.variance * pull[:, None]
         return self.lower + np.clip(start + width * (pull + shift[:, self.place]), 0.0, room).T
 

@@ -31,6 +31,8 @@ __all__ = ["bounds_of", "deviations", "known_bounds", "size_ends", "with_each"]
 Array = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
+_BLOCK = 1 << 18  # numbers worked on at once
+
 
 @typed
 def with_each(estimate: Estimate, measured: Measurement, rules: Rules, confidence: float) -> Estimate:
@@ -90,6 +92,12 @@ def _factor(measured: Measurement, confidence: float) -> float:
 
 def _around(estimate: Reals, half: Reals, published: Array, least: Array, most: Array) -> tuple[Array, Array]:
     """Whole numbers around an estimate, within what is public, that hold what is published."""
-    lower = np.clip(np.floor(estimate - half), least, most).astype(np.int64)
-    upper = np.clip(np.ceil(estimate + half), least, most).astype(np.int64)
-    return np.minimum(lower, published), np.maximum(upper, published)
+    lower, upper = np.empty(published.shape, np.int64), np.empty(published.shape, np.int64)
+    step = max(1, _BLOCK * len(published) // max(published.size, 1))
+    for first in range(0, len(published), step):
+        here = slice(first, first + step)
+        bounds = least[here], most[here]
+        low, high = (np.clip(end, *bounds) for end in (estimate[here] - half[here], estimate[here] + half[here]))
+        lower[here] = np.minimum(np.floor(low), published[here])
+        upper[here] = np.maximum(np.ceil(high), published[here])
+    return lower, upper

@@ -31,7 +31,7 @@ __all__ = ["NUMBERS", "Part", "parts_of"]
 Array = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
-NUMBERS = 3 << 16
+NUMBERS = 1 << 17
 """How many numbers of one level are simulated at a time, about, if there are more."""
 
 _SUBTREES = 32  # at least so many are sampled: of fewer, the odd ones would decide

@@ -35,7 +35,7 @@ from discreet.trees.gls import variances
 from discreet.trees.intervals.each import bounds_of, deviations, known_bounds
 from discreet.trees.intervals.posterior import draw_table
 from discreet.trees.intervals.quantiles import ErrorQuantiles, enough_for
-from discreet.trees.intervals.sample import NUMBERS, Part, parts_of
+from discreet.trees.intervals.sample import Part, parts_of
 from discreet.trees.measurement import Measurement
 from discreet.trees.rules import Rules
 
@@ -43,6 +43,8 @@ __all__ = ["Method", "Replay", "key_of", "remeasure", "with_typical"]
 
 Array = NDArray[np.int64]
 Reals = NDArray[np.float64]
+_MANY = 1 << 14  # numbers, of which one run on each table has errors enough
+
 Method = Callable[[Measurement, Rules], Estimate]
 
 
@@ -121,7 +123,7 @@ def _errors(
     cells, totals = [ErrorQuantiles() for _ in tree.names], [ErrorQuantiles() for _ in tree.names]
     guess = estimate.counts[tree.depth - 1][part.chosen]
     tables = [draw_table(measured, guess, part.rules, bits) for _ in range(2)]
-    for run in range(2 if guess.size > NUMBERS // 2 and sampled else reruns):
+    for run in range(2 if sampled and guess.size > _MANY else reruns):
         tried = method(remeasure(measured, tables[run % 2], bits), part.rules)
         truth = tree.sums(tables[run % 2])
         for level in part.levels:

@@ -96,14 +96,14 @@ def project(counts: Array, mu: Reals, v: Reals, upper: Reals, total: Reals) -> R
     return np.clip(mu + np.repeat(multiplier(counts, mu, v, upper, total), counts) * v, 0.0, upper)
 
 
-def multiplier(counts: Array, mu: Reals, v: Reals, upper: Reals, total: Reals) -> Reals:
-    """The t of each segment for which clip(mu + t v, 0, upper) adds up to its total."""
+def multiplier(counts: Array, mu: Reals, v: Reals, upper: Reals, total: Reals, start: Reals | None = None) -> Reals:
+    """The t of each segment for which clip(mu + t v, 0, upper) adds up to its total; `start` is a first guess."""
     out = np.empty(len(counts))
     going = np.arange(len(counts))
     starts = np.cumsum(counts) - counts
     left = np.minimum.reduceat(-mu / v, starts)
     right = np.maximum.reduceat((upper - mu) / v, starts)
-    at = (total - np.add.reduceat(mu, starts)) / np.add.reduceat(v, starts)
+    at = (total - np.add.reduceat(mu, starts)) / np.add.reduceat(v, starts) if start is None else start
     at = np.clip(at, left, right)
     for step in range(_STEPS):
         free = mu + np.repeat(at, counts) * v
