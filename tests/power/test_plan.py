@@ -13,6 +13,7 @@ from discreet.mechanisms import Laplace
 from discreet.noise.bits import SystemBits
 from discreet.power import plan as load_plan
 from discreet.power.grid import Grid, Quadratic
+from discreet.power.opf import optimal_flow
 from discreet.power.plan import LoadPlan
 from grids import planned, ring
 from jobs import run_plan
@@ -188,3 +189,22 @@ def test_a_grid_that_can_feed_nothing_is_refused():
     with pytest.raises(InputError) as caught:
         planned(must_run, highest=20)
     assert caught.value.field == "grid"
+
+
+@pytest.mark.parametrize(
+    ("cost", "digits"), [("3000", 0), ("3012", 0), ("3012.5", 5), (3000.0000001, 11), ("9001/3", 21)]
+)
+def test_a_declared_cost_of_many_digits_is_met_with_a_note(cost, digits):
+    grid, _ = ring()
+    notes = planned(grid, cost).explained().notes
+    assert bool(notes) == bool(digits)
+    assert not digits or f"{digits} digits" in notes[0]
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1])
+def test_the_repair_aims_at_the_cost_and_not_at_the_edge_of_its_window(epsilon):
+    grid, exact = ring()
+    cost = optimal_flow(grid, exact).cost
+    plan = planned(grid, cost, epsilon=Fraction(str(epsilon)))
+    gaps = [run_plan(plan, exact, SystemBits())["report"]["gap"] for _ in range(10)]
+    assert max(gaps) <= 0.001  # a tenth of what is allowed

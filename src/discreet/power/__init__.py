@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from discreet.core.lazy import lazy
 
 if TYPE_CHECKING:
+    from discreet.power.alternating import AlternatingLoads as AlternatingLoads
+    from discreet.power.alternating import repair_ac as repair_ac
     from discreet.power.ask import LoadsAsk as LoadsAsk
     from discreet.power.grid import Grid as Grid
     from discreet.power.loads import Loads as Loads
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazy(
     __name__,
     {
+        "alternating": ("AlternatingLoads", "repair_ac"),
         "ask": ("LoadsAsk",),
         "grid": ("Grid",),
         "loads": ("Loads",),

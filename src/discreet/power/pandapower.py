@@ -67,11 +67,11 @@ def load_powers(net: Any) -> list[Fraction]:
     return [as_load(power) * as_load(factor) for power, factor in zip(table["p_mw"], table["scaling"], strict=True)]
 
 
-def ac_cost(net: Any, loads: Sequence[float] | None = None) -> float | None:
+def ac_cost(net: Any, loads: Sequence[float] | None = None, reactive: Sequence[float] | None = None) -> float | None:
     """The cost of the AC optimal power flow of a net, with other loads if given; None where it does not converge.
 
-    Reactive power goes with active power: every load keeps its power factor. For whoever owns the data, to see what a
-    release did: this is no part of a release.
+    Unless `reactive` power is given too (Mvar), it goes with active power: every load keeps its power factor, which is
+    private. For whoever owns the data, to see what a release did: this is no part of a release.
     """
     pandapower = _pandapower()
     trial = copy.deepcopy(net)
@@ -79,11 +79,15 @@ def ac_cost(net: Any, loads: Sequence[float] | None = None) -> float | None:
         table = _loads(trial)
         if len(loads) != len(table):
             raise InputError("loads", Phrase(f"{len(loads)} numbers"), f"one for each of the {len(table)} loads")
-        before = table["p_mw"].to_numpy() * table["scaling"].to_numpy()
         after = np.asarray(loads, dtype=float)
-        factor = np.divide(after, before, out=np.ones_like(after), where=before != 0)
-        trial.load.loc[table.index, "q_mvar"] = table["q_mvar"].to_numpy() * factor
-        trial.load.loc[table.index, "p_mw"] = after / table["scaling"].to_numpy()
+        if reactive is None:
+            before = table["p_mw"].to_numpy() * table["scaling"].to_numpy()
+            factor = np.divide(after, before, out=np.ones_like(after), where=before != 0)
+            trial.load.loc[table.index, "q_mvar"] = table["q_mvar"].to_numpy() * factor
+            trial.load.loc[table.index, "p_mw"] = after / table["scaling"].to_numpy()
+        else:
+            trial.load.loc[table.index, "q_mvar"] = np.asarray(reactive, dtype=float)
+            trial.load.loc[table.index, "p_mw"], trial.load.loc[table.index, "scaling"] = after, 1.0
     for start in _STARTS:
         with _quiet():
             try:

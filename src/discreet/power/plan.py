@@ -38,6 +38,8 @@ __all__ = ["LoadPlan", "plan_loads"]
 _ROOM = 1 << 60  # heights beyond this are clamped: far from any cost, and within what noise is added to
 _DEARER = 1.5  # prices up to this many times those of the anchor are told apart, unless a highest price is declared
 _LONGEST = 10**9  # steps in a load
+_PLAIN = 4  # digits of a cost that is public anyway
+_DIGITS = 17
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,6 +160,7 @@ class LoadPlan:
                 "Repair: the nearest loads found that the grid can feed (DC) at a cost within "
                 f"{percent(float(self.beta))} of it.",
             ),
+            notes=() if self.declared is None or _digits(self.declared) <= _PLAIN else (_many_digits(self.declared),),
             facts={"loads": self.grid.loads},
         )
 
@@ -308,6 +311,30 @@ def _declared(cost: Number | str, repair: Repair) -> Fraction:
         ends = f"{max(0.0, repair.cheapest):.6g} to {repair.dearest:.6g}"
         raise InputError("cost", cost, f"from {ends}, what feeding loads can cost in this grid", hint)
     return number
+
+
+def _digits(number: Fraction) -> int:
+    """How many significant digits a number is written with; so many at least where they do not end.
+
+    >>> _digits(Fraction("7640")), _digits(Fraction("7642.59"))
+    (3, 6)
+    """
+    scaled = number
+    for _ in range(_DIGITS):
+        if scaled.denominator == 1:
+            break
+        scaled *= 10
+    return len(str(int(scaled)).rstrip("0"))
+
+
+def _many_digits(cost: Fraction) -> str:
+    many = _digits(cost)
+    least = "at least " if many >= _DIGITS else ""
+    return (
+        f"The declared cost has {least}{many} digits. If it was computed from these loads, every digit tells about "
+        f"them, and none is paid for. A figure that is public anyway seldom has more than {_PLAIN}: declare it "
+        'rounded, or say "measured".'
+    )
 
 
 def _usual(repair: Repair) -> float:

@@ -21,7 +21,12 @@ __all__ = ["Repair", "RepairedLoads"]
 Steps = NDArray[np.int64]
 Way = Literal["window", "nearest", "anchor"]
 
-_INSIDE = (0.98, 0.8, 0.5, 0.1)  # of the window: aimed at the first, at the others if rounding to steps fell out of it
+_INSIDE = (
+    0.02,
+    0.1,
+    0.5,
+    0.98,
+)  # of the window: aimed at the reference; wider where no loads are found, or rounding fell
 _ROUNDS = 25
 _GAIN = 1e-4  # a round that brings the loads less than this much nearer is the last
 _TOWARD = (0.5, 0.25, 0.125, 0.0625, 0.0)
@@ -89,7 +94,7 @@ class Repair:
                 low, high = reference * (1 - inside * beta), reference * (1 + inside * beta)
                 found, rounds = self._window(net, target, low, high)
                 if found is None:
-                    break
+                    continue
                 steps = self._rounded(found)
                 flow = self.flow(steps)
                 if flow is None:

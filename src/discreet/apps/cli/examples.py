@@ -111,7 +111,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "survey export": ("discreet survey export survey.toml reports.db reports.csv",),
     "loads plan": ("discreet loads plan grid/case14.m --schema grid/discreet.toml --cost measured --epsilon 1",),
     "loads release": (
-        "discreet loads release grid/case14.m --schema grid/discreet.toml --cost 7642.59 --within 3 --id june -y",
+        "discreet loads release grid/case14.m --schema grid/discreet.toml --cost 7643 --within 3 --id june -y",
     ),
     "loads show": ("discreet loads show june --out hidden",),
     "releases list": ("discreet releases list --dataset people",),
