@@ -35,6 +35,15 @@ def test_a_third_key_makes_parts_and_a_missing_key_is_named():
     assert text.index(">x<") < text.index(">y<")
 
 
+def test_a_row_about_all_values_of_a_key_is_named_so():
+    rows = (("f", 1, 0, 2), (None, 2, 1, 3), (None, 3, 2, 4))
+    made = release(rows=rows, absent={"sex": [2]})
+    assert [row["sex"] for row in made.labelled()] == ["f", "(missing)", "(all)"]
+    text = chart(made, "visits").to_svg()
+    assert "(missing)" in text
+    assert "(all)" in text
+
+
 @pytest.mark.parametrize(
     ("made", "output", "allowed"),
     [

@@ -49,7 +49,9 @@ ASKED = {
 
 
 def planned(asked, schema):
-    return plan_any(asked, schema, ALLOTMENTS["rho"], PRICE, "1e-6" if getattr(asked, "discovered", ()) else None)
+    return plan_any(
+        asked, schema, ALLOTMENTS["rho"], PRICE, "1e-6" if isinstance(asked, Query) and asked.discovered else None
+    )
 
 
 @pytest.mark.parametrize("name", ASKED)

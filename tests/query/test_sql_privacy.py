@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import duckdb
 import pyarrow
 import pytest
 
@@ -91,6 +92,25 @@ def test_bounds_of_a_sum_are_of_a_persons_sum():
     assert dict(row.query.outputs)["s"].person is None
     with pytest.raises(InputError, match="PERSON_BOUNDS"):
         parse_sql("SELECT SUM(PERSON_BOUNDS(cost, 0)) AS s FROM visits", SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "call", ["SUM(cost, contribution_bounds_per_group => (10, 100))", "ANON_SUM(cost CLAMPED BETWEEN 10 AND 100)"]
+)
+def test_a_grouped_sum_is_that_of_the_bounded_sums_of_persons(tmp_path, call):
+    """As Google's rewriting has it: SUM by person and group, bounds, SUM; who has missing values only adds nothing."""
+    schema = Schema("visits", {**COLUMNS, "cost": Integer(0, 1000)}, Unit("patient", groups=2, rows=4))
+    rows = {"patient": [1, 1, 2, 2, 3, 4, 4], "county": list("aaabbba"), "cost": [90, 90, 3, None, 40, 5, None]}
+    table = pyarrow.table({**rows, "town": ["x"] * 7})
+    desk = discreet.open(table, schema, ledger=tmp_path / "l.db", budget=Budget(epsilon=10**9), create=True)
+    clause = f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1e8) county, {call} AS s FROM visits GROUP BY county"
+    release = desk.sql(clause, dialect="bigquery").plan().release()
+    database = duckdb.connect()
+    database.register("visits", table)
+    expected = """
+        SELECT county, SUM(CASE WHEN s IS NOT NULL THEN LEAST(GREATEST(s, 10), 100) END) FROM
+        (SELECT county, patient, SUM(cost) AS s FROM visits GROUP BY 1, 2) GROUP BY county ORDER BY county"""
+    assert [(row["county"], row["s"]) for row in release.rows()][:2] == database.execute(expected).fetchall()
 
 
 def test_limits_beside_a_statement_do_not_contradict_it(tmp_path):

@@ -33,7 +33,7 @@ def chart(release: Release, output: str) -> Picture:
 
 def _bars(release: Release, output: str) -> list[Bar]:
     """A bar for each group with a number, those of one part together."""
-    rows = [row for row in release.rows() if finite(row[output])]
+    rows = [row for row in release.labelled() if finite(row[output])]
     colours = _order(rows, release.keys[1:2])
     parts = _order(rows, release.keys[2:3])
     data, part = [], ""
@@ -53,4 +53,4 @@ def _order(rows: list[dict[str, Any]], keys: tuple[str, ...]) -> dict[str, int]:
 
 
 def _text(row: dict[str, Any], keys: tuple[str, ...]) -> str:
-    return " · ".join("(missing)" if row[key] is None else str(row[key]) for key in keys)
+    return " · ".join(row[key] for key in keys)

@@ -139,11 +139,19 @@ class Release:
         """The table as text: keys, then each value with its interval."""
         out = []
         absent = {(name, place) for name, places in self.absent.items() for place in places}
-        for place, row in enumerate(self.rows()):
-            cells = [ALL if (key, place) in absent else _key_text(row[key]) for key in self.keys]
+        for place, row in enumerate(self.labelled()):
+            cells = [row[key] for key in self.keys]
             cells += ["-" if (name, place) in absent else with_interval(row, name) for name in self.outputs]
             out.append(cells)
         return out
+
+    def labelled(self) -> list[dict[str, Any]]:
+        """The rows with their keys as people read them: (missing), and (all) in a row about all values of a key."""
+        absent = {(name, place) for name, places in self.absent.items() for place in places}
+        return [
+            row | {key: ALL if (key, place) in absent else _key_text(row[key]) for key in self.keys}
+            for place, row in enumerate(self.rows())
+        ]
 
     def to_arrow(self) -> Any:
         """A pyarrow table; its notes are in the schema's metadata."""

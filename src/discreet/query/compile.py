@@ -21,7 +21,7 @@ from discreet.query.cardinality import count_values, joined_counts, value_column
 from discreet.query.compatibility import names_in
 from discreet.query.contribution import GROUP, PERSON, contributions, first_groups
 from discreet.query.group import group_number
-from discreet.query.measure import Complete, Cross, Distinct, Measure, Moment, People, Rows, Total
+from discreet.query.measure import Complete, Cross, Distinct, Measure, Moment, People, Rows, Total, with_values
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
 from discreet.query.question import Query
 
@@ -93,9 +93,10 @@ def compile_parts(
     named: bool = False,
 ) -> Expression:
     """What persons add to groups, before it is summed; `named`, with the person, who must then be text."""
-    rows = _grouped(query, schema, measures, table)
+    needed = with_values(measures, schema)
+    rows = _grouped(query, schema, needed, table)
     rows = rows.filter(rows[PERSON].notnull())
-    by_name = {measure_name(index): measure for index, measure in enumerate(measures)}
+    by_name = {measure_name(index): measure for index, measure in enumerate(needed)}
     return contributions(rows, by_name, schema.unit, query.groups(schema), salt, named=named)
 
 

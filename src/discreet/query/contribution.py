@@ -90,6 +90,8 @@ def contributions(
     found[Rows()] = parts[_ROWS]  # a person's rows, or persons with a row each
     for name, measure in measures.items():
         values = found[measure.weight] if isinstance(measure, WEIGHTED) else parts[_ROWS]
+        if isinstance(measure, Total):
+            values = found.get(Rows(measure.column), values)  # there where it is needed: `with_values`
         bounded[name] = several_persons.ifelse(found[measure], limited(measure, found[measure], values, unit))
     return parts.select(**bounded)
 
@@ -199,6 +201,8 @@ def limited(measure: Measure, found: Expression, values: Expression, unit: Unit)
     low, high = contribution(measure, unit)
     if isinstance(measure, Total) and measure.person is not None:
         low, high = measure.person  # within the contribution, which also holds what nobody adds
+        if measure.raised:
+            return (values > 0).ifelse(ibis.greatest(ibis.least(found, high), low), 0)
     if isinstance(measure, WEIGHTED):
         found = (values > unit.rows).ifelse(_scaled(measure.lowest, found, values, unit.rows), found)
     return ibis.greatest(ibis.least(found, high), low)

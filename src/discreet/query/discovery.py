@@ -17,7 +17,7 @@ from discreet.query.compile import GROUP, chosen, measure_name, measured, summed
 from discreet.query.contribution import ORDER, PERSON, drawn, limited, order_of
 from discreet.query.group import group_number
 from discreet.query.key import Key
-from discreet.query.measure import WEIGHTED, Distinct, Measure
+from discreet.query.measure import WEIGHTED, Distinct, Measure, Rows, Total, with_values
 from discreet.query.question import Query
 
 __all__ = ["LONGEST", "PEOPLE", "WORDS", "compile_discovery", "part_name"]
@@ -67,7 +67,7 @@ def compile_discovery(
     plain = [measure for measure in measures if not isinstance(measure, Distinct)]
     if schema.unit.column is not None:
         columns[_MIXED] = _mixed([number, *found.values()] if query.listed else list(found.values()), engine, salt)
-    rows = measured(columns, schema, plain, table)
+    rows = measured(columns, schema, with_values(plain, schema), table)
     needed = [GROUP] if query.listed else []
     needed += [
         part_name(place) for place, key in enumerate(query.discovered) if not schema.columns[key.column].nullable
@@ -93,10 +93,11 @@ def _counted(
     """How many units each combination has, and the sums of what they add to it: (keys, people, m0, m1, ...)."""
     if schema.unit.column is None:
         return summed(rows, len(measures), keys, **{PEOPLE: rows.count()})
+    needed = with_values(measures, schema)
     if schema.unit.rows_total is not None:
-        told = [measure_name(index) for index, measure in enumerate(measures) if not measure.per_person]
+        told = [measure_name(index) for index, measure in enumerate(needed) if not measure.per_person]
         rows = drawn(rows, keys, told, schema.unit, salt)
-    parts = _contributions(rows, keys, schema, measures)
+    parts = _contributions(rows, keys, schema, needed)
     return summed(parts, len(measures), keys, **{PEOPLE: parts.count()})
 
 
@@ -123,6 +124,8 @@ def _contributions(kept: Expression, keys: list[str], schema: Schema, measures: 
     bounded = {}
     for name, measure in named.items():
         values = found[measure.weight] if isinstance(measure, WEIGHTED) else None
+        if isinstance(measure, Total):
+            values = found.get(Rows(measure.column), ibis.literal(1))  # a complete column has one in each row
         bounded[name] = ibis.literal(1) if measure.per_person else limited(measure, found[measure], values, schema.unit)
     return each.select(*keys, **bounded)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -12,6 +13,7 @@ from discreet.core.lattice import Lattice
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours, Unit
 from discreet.data.column import Integer, Numeric
+from discreet.data.schema import Schema
 from discreet.errors import InputError
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "Total",
     "lattice_for",
     "moment_lattice",
+    "with_values",
 ]
 
 _FINE = 20  # a real column is cut into about 2**20 steps
@@ -91,6 +94,11 @@ class Total:
     person: tuple[int, int] | None = None
 
     per_person = False
+
+    @property
+    def raised(self) -> bool:
+        """Whether its bounds on a person's sum leave out zero: who has no value must then not be moved into them."""
+        return self.person is not None and not self.person[0] <= 0 <= self.person[1]
 
     @property
     def lowest(self) -> int:
@@ -254,6 +262,13 @@ def _wide_enough(lattice: Lattice, lower: Fraction, upper: Fraction) -> Lattice:
     return lattice
 
 
+def with_values(measures: Sequence[Measure], schema: Schema) -> list[Measure]:
+    """Measures, and after them how many values those sums are of that count only for persons who have one."""
+    columns = [each.column for each in measures if isinstance(each, Total) and each.raised]
+    needed = [Rows(column) for column in dict.fromkeys(columns) if schema.columns[column].nullable]
+    return [*measures, *(each for each in needed if each not in measures)]
+
+
 def contribution(measure: Measure, unit: Unit) -> tuple[int, int]:
     """The least and the most one unit can add to one group, zero included: it may have no row there."""
     if isinstance(measure, Total) and measure.person is not None:
@@ -267,8 +282,7 @@ def _total(measure: Measure, unit: Unit) -> int | None:
 
     Bounds on a person's sum that leave out zero may raise it: then a few rows add more than their values.
     """
-    person = measure.person if isinstance(measure, Total) else None
-    if not unit.shares or measure.per_person or (person is not None and not person[0] <= 0 <= person[1]):
+    if not unit.shares or measure.per_person or (isinstance(measure, Total) and measure.raised):
         return None
     return unit.most_total * max(-measure.lowest, measure.highest)
 

@@ -1,6 +1,7 @@
 """Pictures of pages lie nowhere: outputs over groups, errors to expect, a budget going down; files that are shipped."""
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from importlib.resources import files
 
@@ -39,6 +40,13 @@ def test_bars_are_as_long_as_their_numbers_from_a_common_zero():
     (start, down), (zero, up) = bodies(output_bars(released([-50, 100]), "n"))
     assert start + down == pytest.approx(zero, abs=0.01)
     assert up == pytest.approx(2 * down, abs=0.01)
+
+
+def test_a_bar_about_all_groups_is_named_so():
+    made = released([1, 2])
+    columns = {**made.columns, "k": ["g", None]}
+    assert "(missing)" in output_bars(replace(made, columns=columns), "n")
+    assert "(all)" in output_bars(replace(made, columns=columns, absent={"k": [1]}), "n")
 
 
 def test_what_cannot_be_drawn_is_not_and_what_is_left_out_is_said():

@@ -11,12 +11,14 @@ import pytest
 from interval_coverage import PURE
 
 from discreet.core.unit import Unit
-from discreet.data.column import Category, Integer
+from discreet.data.column import Category, Integer, Text
 from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.query.aggregate import covariances, total, vector_sum
 from discreet.query.compile import compile_query
+from discreet.query.discovery import compile_discovery
+from discreet.query.key import discover
 from discreet.query.plan import plan_query
 from discreet.query.price import Price
 from discreet.query.question import Query, output_from
@@ -56,6 +58,25 @@ def test_a_person_adds_what_the_bounds_on_their_sum_allow_and_no_single_row_more
     found = compile_query(plan.question, plan.schema, plan.measures, table, salt).to_pyarrow().to_pydict()
     sums = dict(zip(found["group"], found["m0"], strict=True))
     assert sums in ({0: 80 + 85 - 50, 1: 7 + 30}, {0: 80 + 85, 1: 7 + 30 - 50})  # person 4 counts in one ward
+
+
+@pytest.mark.parametrize("text", [False, True])
+@pytest.mark.parametrize("unit", [Unit("id", groups=2, rows=9), Unit("id", groups=2, rows=9, rows_total=18)])
+@pytest.mark.parametrize("person", [(20, 85), (-85, -20), (0, 85)])
+def test_who_has_no_value_is_not_moved_into_bounds_that_leave_out_zero(person, unit, text):
+    """As in SQL, the sum of missing values is missing, and adds nothing to the sum over persons."""
+    columns = {"cost": Integer(-100, 100), "ward": Text() if text else Category(["a", "b"])}
+    schema = Schema("t", columns, unit)
+    rows = {"id": [1, 1, 2, 3, 4, 4], "ward": list("aaaaba"), "cost": [50, None, None, -90, None, 200]}
+    table = ibis.memtable(pyarrow.table({**rows, "id": pyarrow.array(rows["id"], pyarrow.int64())}))
+    query = Query().group_by(discover("ward") if text else "ward").agg(s=total("cost", person=person)).checked(schema)
+    measures = dict(query.outputs)["s"].measures(schema)
+    made = compile_discovery if text else compile_query
+    found = made(query, schema, measures, table, list(range(1000, 1010))).to_pyarrow().to_pydict()
+    low, high = person
+    first = sum(min(max(value, low), high) for value in (50, -90, 100))
+    assert found["m0"][found["people"].index(4) if text else found["group"].index(0)] == first
+    assert sum(found["m0"]) == first  # in the other ward nobody has a value
 
 
 @pytest.mark.parametrize(

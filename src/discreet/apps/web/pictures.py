@@ -18,13 +18,13 @@ MOST = 60
 
 def output_bars(release: Release, output: str) -> Markup | None:
     """One output of a release over its groups; None where its values are days or none are there."""
-    rows = release.rows()
+    rows = release.labelled()
     shown = [row for row in rows if finite(row[output])][:MOST]
     if not shown:
         return None
     data = [
         Bar(
-            " · ".join(text(row[key]) for key in release.keys) or output,
+            " · ".join(row[key] for key in release.keys) or output,
             row[output],
             row[f"{output}_lower"],
             row[f"{output}_upper"],

@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web.files import attached, table_file
 from discreet.apps.web.frame import Frame
-from discreet.apps.web.pictures import output_bars, text
+from discreet.apps.web.pictures import output_bars
 from discreet.core.note import LIMITED
 from discreet.core.release import UNKNOWN, Release, number
 from discreet.curator.kinds import kind_of as kind_of_ask
@@ -116,7 +116,7 @@ def routes(frame: Frame) -> APIRouter:
             release = choice.apply(release)
             picture = draw_limits(release)
             drawn = [picture.figure(picture.title, table=False)]
-        rows = release.rows()
+        rows = release.labelled()
         return frame.page(
             request,
             "release.html",
@@ -126,7 +126,7 @@ def routes(frame: Frame) -> APIRouter:
             parts=[name for name in found if name],
             part=part if part in found else next(iter(found)),
             drawn=drawn,
-            table=[_row(release, row) for row in rows[:_SHOWN]],
+            table=[_row(release, place, row) for place, row in enumerate(rows[:_SHOWN])],
             more=len(rows) - _SHOWN,
             discovered=_discovered(record.query),
             limited=choice is None and any(note.kind in LIMITED for note in release.notes),
@@ -171,12 +171,15 @@ def _discovered(query: Any) -> list[str]:
     return [str(key["column"]) for key in keys if isinstance(key, dict) and key.get("discover")]
 
 
-def _row(release: Release, row: dict[str, Any]) -> tuple[list[str], list[tuple[str, str]]]:
+def _row(release: Release, place: int, row: dict[str, Any]) -> tuple[list[str], list[tuple[str, str]]]:
     """Keys as text, then each value with its interval."""
     values = [
-        (UNKNOWN, "") if row[name] is None else (number(row[name]), _interval(row, name)) for name in release.outputs
+        ("-" if place in release.absent.get(name, ()) else UNKNOWN, "")
+        if row[name] is None
+        else (number(row[name]), _interval(row, name))
+        for name in release.outputs
     ]
-    return [text(row[key]) for key in release.keys], values
+    return [row[key] for key in release.keys], values
 
 
 def _interval(row: dict[str, Any], name: str) -> str:
