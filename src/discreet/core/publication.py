@@ -42,7 +42,8 @@ class Publication:
     @property
     def about(self) -> str:
         """Its cost and where it came from, in a line."""
-        return f"cost {self.cost}; left: {self.remaining}; release {self.id}; data {self.data}; {self.digest[:12]}"
+        left = f"; left: {self.remaining}" if self.remaining else ""
+        return f"cost {self.cost}{left}; release {self.id}; data {self.data}; {self.digest[:12]}"
 
     @property
     def notes(self) -> tuple[str, ...]:

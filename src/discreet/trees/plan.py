@@ -153,6 +153,7 @@ class TreePlan(TablePlan):
                 "by": [[name, labels] for name, labels in self.counted.labels],
                 "cumulative": found.chain,
                 "confidence": sure,
+                "protects": str(self.unit),
                 **({"rules": written} if any(written.values()) else {}),
                 "published": None if estimate is None else published_to(estimate, name),
             },

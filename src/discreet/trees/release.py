@@ -47,6 +47,8 @@ class TreeRelease(Publication):
     _published: Estimate | None
     rules: Rules = field(default_factory=Rules)
     """The public facts that the numbers keep."""
+    protects: str = ""
+    """What is protected, in words; empty in records of earlier versions."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> TreeRelease:
@@ -65,6 +67,7 @@ class TreeRelease(Publication):
             measured=measured,
             _published=None if found is None else published_from(found, measured, entry["confidence"]),
             rules=rules_from(entry.get("rules")),
+            protects=entry.get("protects", ""),
             stale=answer.stale,
             caveats=answer.caveats,
         )
@@ -195,6 +198,15 @@ class TreeRelease(Publication):
         from discreet.trees.export import save_release
 
         return save_release(self, folder, kind)
+
+    def save_measurements(self, folder: str | Path) -> list[Path]:
+        """The noisy counts that all else is made of, with the tree and the law of the noise; the paths.
+
+        `discreet.trees.read_measurements` makes this release of them, or another one, without a ledger.
+        """
+        from discreet.trees.measurement_file import save_measurements
+
+        return save_measurements(self, folder)
 
     def map(self, *, title: str | None = None, geometry: Any = "auto", intervals: str = "each") -> Map:
         """A choropleth with intervals (`each` or `typical`) and drill-down, as one page that needs no network."""

@@ -1,0 +1,227 @@
+"""The noisy measurement file: what was drawn for a hierarchy, in an open format, for tables of anybody's own.
+
+A folder of three files: `measurements.parquet`, one row for every noisy number with the law of its noise;
+`regions.parquet`, the tree; `measurements.json`, what both hold and where they came from. The noisy numbers are what
+was paid for. All that is published is made of them, so that whoever has the files can make it again, by any method,
+without a ledger. The format is documented in docs/guides/measurements.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from discreet.mechanisms.record import noise_to
+from discreet.trees.ask import RULES
+from discreet.trees.measurement import Measurement, Noise
+
+if TYPE_CHECKING:
+    from discreet.trees.release import TreeRelease
+
+__all__ = [
+    "COUNTS",
+    "DESCRIPTION",
+    "FORMAT",
+    "NUMBERS",
+    "REGIONS",
+    "TOTALS",
+    "VERSION",
+    "cell_column",
+    "save_measurements",
+]
+
+FORMAT: Final = "discreet measurements"
+VERSION: Final = 1
+NUMBERS, REGIONS, DESCRIPTION = "measurements.parquet", "regions.parquet", "measurements.json"
+COUNTS, TOTALS = "counts", "totals"
+
+_BLOCK = 1 << 20  # rows written at a time: large trees do not have to fit in memory twice
+
+
+def save_measurements(release: TreeRelease, folder: str | Path) -> list[Path]:
+    """Write the noisy numbers of a release, the tree, and what they are; the paths written."""
+    directory = Path(folder)
+    directory.mkdir(parents=True, exist_ok=True)
+    _write_regions(release.measured, directory / REGIONS)
+    _write_numbers(release, directory / NUMBERS)
+    described = json.dumps(description(release), indent=1, ensure_ascii=False)
+    (directory / DESCRIPTION).write_text(described + "\n", encoding="utf-8")
+    return [directory / name for name in (NUMBERS, REGIONS, DESCRIPTION)]
+
+
+def cell_column(name: str) -> str:
+    """The column of the numbers that holds a cell's label of that name: none of its own columns can be called so."""
+    return f"cell_{name}"
+
+
+def description(release: TreeRelease) -> dict[str, Any]:
+    """What the files hold and where they came from, as plain values."""
+    levels = zip(release.tree.names, release.tree.sizes, release.measured.levels, strict=True)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "release": release.id,
+        "dataset": release.dataset,
+        "cost": release.cost,
+        "protects": release.protects,
+        "mechanism": release.mechanism,
+        "digest": release.digest,
+        "data": release.data,
+        "method": release.method,
+        "confidence": release.confidence,
+        "cumulative": release.cumulative,
+        "cells": [{"column": name, "labels": list(labels)} for name, labels in release.by],
+        "levels": [
+            {
+                "name": name,
+                "regions": size,
+                COUNTS: _law(level.noise),
+                TOTALS: _law(level.totals_noise),
+            }
+            for name, size, level in levels
+        ],
+        "rules": RULES.write(release.rules),
+        "notes": [note.to_dict() for note in release.caveats],
+        "stale": release.stale,
+        "files": {NUMBERS: _NUMBERS, REGIONS: _REGIONS},
+    }
+
+
+_NUMBERS = {
+    "level": "name of the level",
+    "region": "code of the region; the root's is the name of its level",
+    cell_column("NAME"): "label of the cell, one column for each name among `cells`; missing in totals",
+    "query": f"`{COUNTS}` of single cells, or `{TOTALS}` over all cells of a region, asked as a question of their own",
+    "value": "the true count plus noise: a whole number, which may be negative",
+    "noise": "`laplace` or `gaussian`: the discrete law of that name, on whole numbers",
+    "scale": "its parameter, exactly, as a fraction: P(k) ~ exp(-|k|/scale), or P(k) ~ exp(-k^2 / (2 scale^2))",
+    "variance": "the variance of the noise",
+}
+_REGIONS = {
+    "level": "name of the level, the root first",
+    "position": "place of the region in its level, from 0",
+    "region": "code of the region; the root's is the name of its level",
+    "parent": "code of the region of the level above that it lies in; missing for the root",
+}
+
+
+def _law(noise: Noise | None) -> dict[str, Any] | None:
+    if noise is None:
+        return None
+    ((name, scale),) = noise_to(noise).items()
+    return {"noise": name, "scale": scale, "variance": float(noise.variance)}
+
+
+def _codes(measured: Measurement, level: int) -> list[str]:
+    return list(measured.tree.codes[level]) if level else [measured.tree.names[0]]
+
+
+def _write_regions(measured: Measurement, path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    tree, parts = measured.tree, []
+    for level, name in enumerate(tree.names):
+        codes = _codes(measured, level)
+        above = [None] if level == 0 else np.array(_codes(measured, level - 1), object)[tree.parents[level]].tolist()
+        columns = {
+            "level": pyarrow.array([name] * len(codes), pyarrow.string()),
+            "position": np.arange(len(codes), dtype=np.int64),
+            "region": pyarrow.array(codes, pyarrow.string()),
+            "parent": pyarrow.array(above, pyarrow.string()),
+        }
+        parts.append(pyarrow.table(columns))
+    pyarrow.parquet.write_table(pyarrow.concat_tables(parts), path)
+
+
+def _write_numbers(release: TreeRelease, path: Path) -> None:
+    import pyarrow.parquet
+
+    writer = None
+    for table in _blocks(release):
+        if writer is None:
+            writer = pyarrow.parquet.ParquetWriter(path, table.schema, store_schema=False)
+        writer.write_table(table)
+    if writer is not None:
+        writer.close()
+
+
+def _blocks(release: TreeRelease) -> Iterator[Any]:
+    """The noisy numbers, level by level, so many rows at a time."""
+    measured = release.measured
+    labels = _labels(release)
+    for place, level in enumerate(measured.levels):
+        for query, values, noise in ((COUNTS, level.counts, level.noise), (TOTALS, level.totals, level.totals_noise)):
+            if values is None or noise is None:
+                continue
+            codes, flat = _codes(measured, place), values.reshape(len(values), -1)
+            step = max(1, _BLOCK // flat.shape[1])
+            for start in range(0, len(flat), step):
+                part = flat[start : start + step]
+                cells = labels if query == COUNTS else None
+                yield _block(release, place, codes[start : start + step], query, part, noise, cells)
+
+
+def _labels(release: TreeRelease) -> dict[str, list[Any]]:
+    """The label of every cell, by column."""
+    rows = list(product(*(labels for _, labels in release.by)))
+    return {name: [row[place] for row in rows] for place, (name, _) in enumerate(release.by)}
+
+
+def _block(
+    release: TreeRelease,
+    level: int,
+    codes: list[str],
+    query: str,
+    values: Any,
+    noise: Noise,
+    cells: Mapping[str, list[Any]] | None,
+) -> Any:
+    import pyarrow
+
+    def repeated(word: str) -> Any:
+        return pyarrow.DictionaryArray.from_arrays(np.zeros(values.size, np.int32), pyarrow.array([word]))
+
+    ((law, scale),) = noise_to(noise).items()
+    many = values.shape[1]
+    columns = {
+        "level": repeated(release.levels[level]),
+        "region": pyarrow.DictionaryArray.from_arrays(
+            np.repeat(np.arange(len(codes), dtype=np.int32), many), pyarrow.array(codes, pyarrow.string())
+        ),
+    }
+    for name, labels in release.by:
+        kind = label_type(labels)
+        if cells is None:
+            columns[cell_column(name)] = pyarrow.nulls(values.size, kind)
+        else:
+            known = pyarrow.array([written(label, kind) for label in cells[name]], kind)
+            columns[cell_column(name)] = known.take(pyarrow.array(np.tile(np.arange(many), len(values))))
+    columns["query"] = repeated(query)
+    columns["value"] = pyarrow.array(values.ravel())
+    columns["noise"], columns["scale"] = repeated(law), repeated(scale)
+    columns["variance"] = pyarrow.array(np.full(values.size, float(noise.variance)))
+    return pyarrow.table(columns)
+
+
+def label_type(labels: tuple[Any, ...]) -> Any:
+    """The type of a column of labels: text where they are of several types."""
+    import pyarrow
+
+    try:
+        found = pyarrow.array(list(labels)).type
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):
+        return pyarrow.string()
+    return pyarrow.string() if pyarrow.types.is_null(found) else found
+
+
+def written(label: Any, kind: Any) -> Any:
+    """A label as its column has it."""
+    import pyarrow
+
+    return str(label) if label is not None and pyarrow.types.is_string(kind) else label
