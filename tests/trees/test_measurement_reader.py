@@ -57,6 +57,10 @@ def test_nothing_but_the_files_is_needed(release, folder):
     assert (read.id, read.cost, read.dataset, read.method) == ("census", "epsilon = 1", "people", "bayes")
     assert [note.text for note in read.caveats] == [note.text for note in release.caveats]
     assert "left:" not in read.about
+    picked = {"county": ["01000", "02001"]}, {"sex": "f"}
+    assert read.sum(*picked).to_dict() == release.sum(*picked).to_dict()
+    one, two = read.replicates(10), release.replicates(10)
+    assert one.columns("county") == two.columns("county")
     again = read.save_measurements(folder.parent / "again")
     for path in again:
         assert path.read_bytes() == (folder / path.name).read_bytes()
@@ -120,7 +124,7 @@ WRONG = {
     "a list": (lambda folder: (folder / "measurements.json").write_text("[]"), "must be 'discreet measurements'"),
     "another format": (changed(format="csv"), "must be 'discreet measurements'; got 'csv'"),
     "a later version": (changed(version=9), "must be 1"),
-    "no cost": (changed(cost=None), "`measurements.json: cost` must be text"),
+    "no cost": (changed(cost=None), "`measurements.json: cost` is missing"),
     "another confidence": (changed(confidence=2), "confidence"),
     "cumulative as text": (changed(cumulative="no"), "must be true or false"),
     "cells as text": (changed(cells="sex"), "a list of objects with column, labels"),
@@ -128,7 +132,7 @@ WRONG = {
     "other labels": (changed(cells=[{"column": "sex", "labels": ["f", "x"]}]), "`measurements.parquet: cell_sex`"),
     "another column": (changed(cells=[{"column": "age", "labels": [1]}]), "no column 'cell_age'"),
     "levels without names": (changed(levels=[{**LEVEL, "name": 3}]), "levels with different names"),
-    "fewer levels": (changed(levels=[LEVEL]), "`regions.parquet: level` must be one of all"),
+    "fewer levels": (changed(levels=[LEVEL]), "`regions.parquet: level` must be all; got 'state'"),
     "no scale": (changed(levels=[{**LEVEL, "counts": {"noise": "laplace"}}]), "a fraction"),
     "a scale of 1/0": (changed(levels=[{**LEVEL, "counts": {"noise": "laplace", "scale": "1/0"}}]), "a fraction"),
     "another law": (changed(levels=[{**LEVEL, "counts": {"noise": "cauchy", "scale": "1"}}]), "laplace, gaussian"),

@@ -28,6 +28,7 @@ def published(asked) -> TreeRelease:
         "method": "topdown",
         "measured": asked,
         "_published": topdown(asked, Rules()),
+        "rules": Rules(),
     }
     for name, value in parts.items():
         object.__setattr__(found, name, value)

@@ -3,7 +3,7 @@
 A folder of three files: `measurements.parquet`, one row for every noisy number with the law of its noise;
 `regions.parquet`, the tree; `measurements.json`, what both hold and where they came from. The noisy numbers are what
 was paid for. All that is published is made of them, so that whoever has the files can make it again, by any method,
-without a ledger. The format is documented in docs/guides/measurements.md.
+without a ledger. The format is documented in docs/guides/hierarchy-files.md.
 """
 
 from __future__ import annotations

@@ -180,7 +180,7 @@ class TreeRelease(Publication):
     def replicates(self, many: int = 80, *, rules: Rules | None = None) -> Replicates:
         """Tables as they might have come out with other noise, for errors of one's own statistics. Costs nothing.
 
-        `rules` are those that it was published under.
+        `rules` are those that it was published under, unless others are given.
         """
         from discreet.trees.replicates import replicate
 

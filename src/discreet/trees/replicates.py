@@ -95,7 +95,7 @@ def replicate(release: TreeRelease, many: int, rules: Rules | None) -> Replicate
     """So many replicates of a release, made under the rules that it was published under."""
     if isinstance(many, bool) or not isinstance(many, int) or not 10 <= many <= MOST:
         raise InputError("replicates", many, f"a whole number from 10 to {MOST:,}", "Offices publish 80.")
-    known, measured = Rules() if rules is None else rules, release.measured
+    known, measured = release.rules if rules is None else rules, release.measured
     method = method_named(release.method, chain=measured.chain)
     bits = Replay(key_of(measured, "replicates"))
     published = release.estimate.counts[-1]
