@@ -23,7 +23,8 @@ def test_the_file_of_groups_by_size_says_what_it_counts(tmp_path):
     release = curator.tree(["county"], sizes="house", largest=4).plan(epsilon=4000).release()
     paths = release.save(tmp_path / "out", "csv")
     assert [path.name for path in paths] == [
-        "all.csv", "all-at-least.csv", "county.csv", "county-at-least.csv", "README.json",
+        *(names := ["all.csv", "all-at-least.csv", "county.csv", "county-at-least.csv"]),
+        *(f"{name}-metadata.json" for name in names), "dictionary.md", "README.json",
     ]  # fmt: skip
     exact, at_least = (paths[place].read_text().splitlines() for place in (2, 3))
     assert exact[0] == "county,size,count,count_lower,count_upper"
@@ -36,7 +37,7 @@ def test_files_and_maps_of_every_level(curator, tmp_path):
     release = curator.tree(["state", "county"], by=["sex"]).plan(epsilon=1, method="topdown").release()
     paths = release.save(tmp_path / "out")
     names = [f"{level}{what}" for level in ("all", "state", "county") for what in ("", "-totals")]
-    assert [path.name for path in paths] == [*(f"{name}.parquet" for name in names), "README.json"]
+    assert [path.name for path in paths] == [*(f"{name}.parquet" for name in names), "dictionary.md", "README.json"]
     assert pyarrow.parquet.read_table(paths[4]).column("count").to_pylist() == release["county"]["count"]
     totals = pyarrow.parquet.read_table(paths[5])
     assert totals.column("count").to_pylist() == release.totals("county")["count"]

@@ -22,6 +22,7 @@ __all__ = [
     "UNKNOWN",
     "Release",
     "harmless",
+    "inline",
     "number",
     "percent",
     "plural",
@@ -129,10 +130,10 @@ class Release:
     def to_markdown(self) -> str:
         """The table as Markdown, values with their intervals."""
         head = [*self.keys, *self.outputs]
-        lines = ["| " + " | ".join(_inline(name) for name in head) + " |", "|" + "---|" * len(head)]
-        lines.extend("| " + " | ".join(_inline(cell) for cell in cells) + " |" for cells in self.cells())
+        lines = ["| " + " | ".join(inline(name) for name in head) + " |", "|" + "---|" * len(head)]
+        lines.extend("| " + " | ".join(inline(cell) for cell in cells) + " |" for cells in self.cells())
         if self.notes:
-            lines += ["", *(f"* {_inline(str(note))}" for note in self.notes)]
+            lines += ["", *(f"* {inline(str(note))}" for note in self.notes)]
         return "\n".join(lines)
 
     def cells(self) -> list[list[str]]:
@@ -199,12 +200,18 @@ def with_notes(table: Any, notes: Sequence[Note]) -> Any:
     return table.replace_schema_metadata({"discreet.notes": said}) if notes else table
 
 
-def write_notes(path: str | Path, notes: Sequence[Note]) -> None:
-    """Write notes beside a CSV file, where readers of CSV on the Web look for them; no file if there are none."""
-    if notes:
-        beside = {"@context": "http://www.w3.org/ns/csvw", "url": Path(path).name}
-        said = {**beside, "notes": [note.to_dict() for note in notes]}
-        Path(f"{path}-metadata.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+def write_notes(path: str | Path, notes: Sequence[Note], about: Mapping[str, Any] | None = None) -> Path | None:
+    """Write notes, and what else is known about it, beside a CSV file: where readers of CSV on the Web look for them.
+
+    No file if there is nothing to say.
+    """
+    if not notes and not about:
+        return None
+    said = {"@context": "http://www.w3.org/ns/csvw", "url": Path(path).name, **(about or {})}
+    beside = Path(f"{path}-metadata.json")
+    noted = {"notes": [note.to_dict() for note in notes]} if notes else {}
+    beside.write_text(json.dumps({**said, **noted}, indent=1) + "\n", encoding="utf-8")
+    return beside
 
 
 def with_interval(row: Mapping[str, Any], name: str) -> str:
@@ -249,7 +256,7 @@ def _key_text(value: Any) -> str:
     return "".join(mark if mark.isprintable() else repr(mark)[1:-1] for mark in str(value))
 
 
-def _inline(cell: str) -> str:
+def inline(cell: str) -> str:
     """Text that stays in its cell of a Markdown table, and is no markup."""
     text = " ".join(cell.split())
     return "".join("\\" + mark if mark in "\\|`*<>" else mark for mark in text)

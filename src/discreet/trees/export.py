@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Iterator
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -12,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.core.release import Release, percent
+from discreet.core.release import Release, percent, write_notes
 from discreet.errors import InputError
 from discreet.show.map import Layer, Map, choropleth
+from discreet.trees.dictionary import File, csvw, describe, facts, parquet_table, to_markdown
 from discreet.trees.estimate import Ends
 from discreet.trees.quality import CARE, FLAGS, UNFIT, qualities
 
@@ -22,75 +26,90 @@ if TYPE_CHECKING:
     from discreet.trees.release import TreeRelease
     from discreet.trees.replicates import Replicates
 
-__all__ = ["level_table", "picture", "save_release", "save_replicates"]
+__all__ = ["archive", "level_table", "picture", "save_release", "save_replicates"]
 
 _KINDS = ("parquet", "csv")
 _MOST_NUMBERS = 300_000  # that a page should carry, each with its two ends
 
 
 def save_release(release: TreeRelease, folder: str | Path, kind: str) -> list[Path]:
-    """Write `LEVEL.KIND`, its totals or its cumulative counts, and `README.json`; the paths written."""
-    if kind not in _KINDS:
-        raise InputError("kind", kind, among=reversed(_KINDS))
-    directory = Path(folder)
-    directory.mkdir(parents=True, exist_ok=True)
-    paths, described = [], {}
+    """Write `LEVEL.KIND`, its totals or its cumulative counts, `dictionary.md` and `README.json`; the paths written."""
+    directory = _folder(folder, kind)
+    tables, sidecars, files = [], [], []
     for name, table, about in _tables(release):
-        path = _write(table, directory / f"{name}.{kind}", kind)
-        paths.append(path)
-        described[path.name] = {"holds": about, "columns": list(table.columns)}
+        path = directory / f"{name}.{kind}"
+        files.append(describe(release, path.name, table, about))
+        sidecars += _write(release, table, path, files[-1])
+        tables.append(path)
     about_all = {
-        "release": release.id,
-        "dataset": release.dataset,
-        "cost": release.cost,
-        "mechanism": release.mechanism,
-        "method": release.method,
-        "confidence": release.confidence,
-        "files": described,
+        **facts(release),
+        "dictionary": "dictionary.md",
+        "files": {file.name: {"holds": file.holds, "columns": [field.name for field in file.fields]} for file in files},
         "intervals": _intervals(release),
         "notes": list(release.notes),
     }
-    described_in = directory / "README.json"
-    described_in.write_text(json.dumps(about_all, indent=2) + "\n", encoding="utf-8")
-    return [*paths, described_in]
+    dictionary, readme = directory / "dictionary.md", directory / "README.json"
+    dictionary.write_text(to_markdown(release, files), encoding="utf-8")
+    readme.write_text(json.dumps(about_all, indent=2) + "\n", encoding="utf-8")
+    return [*tables, *sidecars, dictionary, readme]
 
 
 def save_replicates(replicates: Replicates, folder: str | Path, kind: str) -> list[Path]:
     """Write `LEVEL-replicates.KIND` for each level; the paths written."""
-    if kind not in _KINDS:
-        raise InputError("kind", kind, among=reversed(_KINDS))
-    directory, release = Path(folder), replicates.release
-    directory.mkdir(parents=True, exist_ok=True)
-    paths = []
+    directory, release = _folder(folder, kind), replicates.release
+    tables, sidecars = [], []
     for level in release.levels:
         table = release.table(level)
         columns = {name: table.columns[name] for name in (*table.keys, *table.outputs)}
         wide = replace(table, columns={**columns, **replicates.columns(level)}, outputs=())
-        paths.append(_write(wide, directory / f"{level}-replicates.{kind}", kind))
-    return paths
+        path = directory / f"{level}-replicates.{kind}"
+        about = "The published numbers, and replicates of them for errors of one's own statistics"
+        sidecars += _write(release, wide, path, describe(release, path.name, wide, about))
+        tables.append(path)
+    return [*tables, *sidecars]
 
 
-def _write(table: Release, path: Path, kind: str) -> Path:
-    if kind == "csv":
-        table.to_csv(path)
-    else:
-        import pyarrow.parquet
+def archive(write: Callable[[Path], Any]) -> bytes:
+    """The files that something writes into a folder, as the content of a ZIP file."""
+    out = io.BytesIO()
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        write(Path(folder))
+        for path in sorted(Path(folder).iterdir()):
+            packed.write(path, path.name)
+    return out.getvalue()
 
-        pyarrow.parquet.write_table(table.to_arrow(), path)
-    return path
+
+def _folder(folder: str | Path, kind: str) -> Path:
+    if kind not in _KINDS:
+        raise InputError("kind", kind, among=reversed(_KINDS))
+    directory = Path(folder)
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory
+
+
+def _write(release: TreeRelease, table: Release, path: Path, file: File) -> list[Path]:
+    """Write a table with what its columns mean; the file beside it, if that is where it says so."""
+    if path.suffix == ".csv":
+        path.write_bytes(table.to_csv().encode())
+        beside = write_notes(path, table.notes, csvw(release, file))
+        return [] if beside is None else [beside]
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(parquet_table(release, file, table), path)
+    return []
 
 
 def _tables(release: TreeRelease) -> Iterator[tuple[str, Release, str]]:
     for level in release.levels:
         if release.cumulative:
-            yield level, release.sizes(level), "how many groups there are of exactly each size"
+            yield level, release.sizes(level), "How many groups there are of exactly each size"
             whole = level_table(release, level)
-            yield f"{level}-at-least", whole, "how many groups there are of each size or larger (cumulative)"
+            yield f"{level}-at-least", whole, "How many groups there are of each size or larger (cumulative)"
             continue
-        yield level, level_table(release, level), "how many there are in every region and cell"
+        yield level, level_table(release, level), "How many there are in every region and cell"
         if release.measured.cells > 1:
             totals = _with_typical(release.totals(level), release.totals(level, intervals="typical"))
-            yield f"{level}-totals", totals, "how many there are in every region, all cells"
+            yield f"{level}-totals", totals, "How many there are in every region, all cells"
 
 
 def level_table(release: TreeRelease, level: str) -> Release:

@@ -74,6 +74,7 @@ def description(release: TreeRelease) -> dict[str, Any]:
         "data": release.data,
         "method": release.method,
         "confidence": release.confidence,
+        "counted": release.counted,
         "cumulative": release.cumulative,
         "cells": [{"column": name, "labels": list(labels)} for name, labels in release.by],
         "levels": [

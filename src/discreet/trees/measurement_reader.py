@@ -39,7 +39,7 @@ __all__ = ["read_measurements"]
 
 _SCHEMA = Schema("measurements", {"level": Text()})  # rules name levels and cells, and no columns of a table
 _LAWS = {"laplace": Laplace, "gaussian": Gaussian}
-_TEXTS = ("release", "dataset", "cost", "protects", "mechanism", "digest", "data", "method", "stale")
+_TEXTS = ("release", "dataset", "cost", "protects", "mechanism", "digest", "data", "method", "counted", "stale")
 
 
 @typed
@@ -61,7 +61,10 @@ def read_measurements(
     measured = Measurement(tree, _levels(directory / NUMBERS, about["levels"], tree, by), about["cumulative"])
     release = TreeRelease(
         id=about["release"],
-        **{name: about[name] for name in ("dataset", "cost", "mechanism", "digest", "data", "stale", "protects")},
+        **{
+            name: about[name]
+            for name in ("dataset", "cost", "mechanism", "digest", "data", "stale", "protects", "counted")
+        },
         remaining="",
         replayed=True,
         caveats=about["notes"],

@@ -49,6 +49,8 @@ class TreeRelease(Publication):
     """The public facts that the numbers keep."""
     protects: str = ""
     """What is protected, in words; empty in records of earlier versions."""
+    counted: str = "records"
+    """What is counted: records, or groups of them."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> TreeRelease:
@@ -68,6 +70,7 @@ class TreeRelease(Publication):
             _published=None if found is None else published_from(found, measured, entry["confidence"]),
             rules=rules_from(entry.get("rules")),
             protects=entry.get("protects", ""),
+            counted=_counted(answer.query),
             stale=answer.stale,
             caveats=answer.caveats,
         )
@@ -261,3 +264,10 @@ class TreeRelease(Publication):
             confidence=self.confidence,
             notes=self.table_notes(output),
         )
+
+
+def _counted(query: Any) -> str:
+    """What a question on record counts; early records do not tell groups apart."""
+    asked = query.get("tree", {}) if isinstance(query, dict) else {}
+    groups = asked.get("sizes") if isinstance(asked, dict) else None
+    return f"groups of one {groups['column']}" if groups else "records"
