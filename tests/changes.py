@@ -76,6 +76,7 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "cumulative": ({"by": [], "sizes": "note", "largest": 3}, {"cumulative": False}),
         "rules": {"rules": Rules(upper={"state": 1000})},
         "expected": {"expected": 10**9},
+        "covariate": {"covariate": {"A1": 10, "A2": 20, "B1": 5, "B2": 0}},
         "noise": ({"rho": None, "epsilon": 4}, {"noise": "laplace"}),
         "method": {"method": "topdown"},
         "goal": ({"split": "accurate"}, {"goal": Goal(of="totals")}),

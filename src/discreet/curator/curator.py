@@ -224,6 +224,7 @@ class Curator:
         largest: int | None = None,
         cumulative: bool = True,
         rules: Rules | None = None,
+        covariate: Any = None,
         expected: int | None = None,
     ) -> Draft[TreeRelease]:
         """Counts for a hierarchy of regions that add up, from the root to the leaves.
@@ -232,13 +233,15 @@ class Curator:
         code begins with that of its parent. Regions are public: declared in the schema, or listed in `geography`, a
         table or file with a row for each leaf. `by` splits every region into cells. `sizes` names a column of groups
         (households): then groups are counted by size up to `largest`, those of at least that size if `cumulative`.
+        `covariate` is a public table with a number for each leaf that may go with its count, such as housing units.
         `expected` is a public guess of how many there are in all: it settles shares of the price beforehand.
         `plan` takes a `method` (auto, bayes, topdown, exact, relaxed), how to `split` the price among levels (auto,
         equal, leaves, accurate by a `goal`, or a weight for each level by name), and the `noise`.
         """
         from discreet.trees.ask import TreeAsk
 
-        asked = TreeAsk.of(levels, by, column, geography, where, sizes, largest, cumulative, rules, expected=expected)
+        known = {"rules": rules, "covariate": covariate, "expected": expected}
+        asked = TreeAsk.of(levels, by, column, geography, where, sizes, largest, cumulative, **known)
         return Draft.of(self.desk, asked)
 
     @typed

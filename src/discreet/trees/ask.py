@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -17,7 +16,7 @@ from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase, kind_of
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
-from discreet.query.ask import Ask, Checked, Form, option, read_file
+from discreet.query.ask import Ask, Checked, Form, option
 from discreet.query.forms import (
     COLUMN,
     CONDITION,
@@ -34,6 +33,8 @@ from discreet.query.key import Key
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
 from discreet.trees.count import Sizes, Tabulation
+from discreet.trees.covariate import covariate_table, read_covariate
+from discreet.trees.declaration import FIELDS, load_rules, read_rules, resolve_rules
 from discreet.trees.geography import hierarchy_from, public_table
 from discreet.trees.methods import METHODS, method_named
 from discreet.trees.plan import TreePlan, plan_tree
@@ -45,7 +46,6 @@ from discreet.trees.split import split as split_price
 __all__ = ["CheckedTree", "TreeAsk"]
 
 _MANY = 100
-_RULES = ("lower", "upper", "totals", "weights")
 _SPLITS = ("auto", "equal", "leaves", "accurate")
 
 
@@ -120,26 +120,49 @@ SPLIT = Form(
 
 
 def _rules_to(rules: Rules) -> Any:
-    return {name: {level: np.asarray(one).tolist() for level, one in getattr(rules, name).items()} for name in _RULES}
+    """Rules as JSON: arrays as lists, what is by code as it is."""
+    found: dict[str, Any] = {
+        name: {level: _plain(numbers) for level, numbers in getattr(rules, name).items()} for name in FIELDS
+    }
+    if rules.zeros:
+        found["zeros"] = [dict(one) for one in rules.zeros]
+    if rules.by:
+        found["by"] = dict(rules.by)
+    if rules.covariate is not None:
+        found["covariate"] = np.asarray(rules.covariate, float).tolist()
+    return found
+
+
+def _plain(numbers: Any) -> Any:
+    return dict(numbers) if isinstance(numbers, Mapping) else np.asarray(numbers).tolist()
 
 
 def _rules_from(value: Any, schema: Schema) -> Rules:
-    if not isinstance(value, Mapping) or set(value) - set(_RULES):
+    if not isinstance(value, Mapping) or set(value) - {*FIELDS, "zeros", "by", "covariate"}:
         raise InputError("rules", value, "an object with lower, upper, totals and weights, each by level")
-    if not all(isinstance(one, Mapping) for one in value.values()):
+    if not all(isinstance(value.get(name, {}), Mapping) for name in (*FIELDS, "by")):
         raise InputError("rules", value, "an object with {level: numbers} for each of lower, upper, totals and weights")
+    if not isinstance(value.get("zeros", []), list):
+        raise InputError("rules.zeros", value["zeros"], 'a list of cells: [{"sex": "male"}]')
     return Rules(**value)
 
 
-def _parse_rules(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        raise InputError("rules", text[:40], 'JSON: {"upper": {"county": 100}, ...}') from None
+RULES = Form(dict[str, Any], write=_rules_to, read=_rules_from, parse=read_rules, load=load_rules)
 
 
-RULES = Form(
-    dict[str, dict[str, Any]], write=_rules_to, read=_rules_from, parse=_parse_rules, load=read_file(_parse_rules)
+def _covariate_from(value: Any, schema: Schema) -> Any:
+    if not isinstance(value, Mapping):
+        raise InputError("covariate", kind_of(value), "a table of columns, or numbers by code of a region")
+    return value
+
+
+COVARIATE = Form(
+    dict[str, Any],
+    settle=covariate_table,
+    write=dict,
+    read=_covariate_from,
+    parse=_parse_regions,
+    load=covariate_table,
 )
 ANY = Form(Any)
 
@@ -173,7 +196,9 @@ class TreeAsk(Ask):
     sizes: str | None = option(TEXT, None, help="Count groups (a column, such as household) by size")
     largest: int | None = option(WHOLE, None, help="With sizes: the last size that is told apart")
     cumulative: bool = option(FLAG, True, help="With sizes: groups of at least that size, rather than of exactly it")
-    rules: Rules | None = option(RULES, None, help="Public facts about the true counts, by level: a JSON file")
+    rules: Rules | None = option(
+        RULES, None, help="Public facts about the true counts, and who declared them: a TOML or JSON file"
+    )
     method: str = option(TEXT, "auto", help="auto, " + " or ".join(METHODS), choices=("auto", *METHODS), late=True)
     split: str | Mapping[str, Number] = option(
         SPLIT,
@@ -181,6 +206,11 @@ class TreeAsk(Ask):
         help="Price by level: " + ", ".join(_SPLITS) + ", or weights: state=1,county=2",
         choices=_SPLITS,
         late=True,
+    )
+    covariate: Any = option(
+        COVARIATE,
+        None,
+        help="Public CSV or Parquet file with a number for each leaf region that may go with its count: housing units",
     )
     expected: int | None = option(
         WHOLE, None, help="About how many there are in all, if that is public: decides shares of the price beforehand"
@@ -208,6 +238,13 @@ class TreeAsk(Ask):
         if self.expected is not None and (type(self.expected) is not int or self.expected < 0):
             raise InputError("expected", self.expected, "a whole number, zero or more")
         rules = Rules() if self.rules is None else self.rules
+        if self.covariate is not None:
+            if chosen != "bayes":
+                raise InputError(
+                    "covariate", Phrase(f"one with method {chosen}"), "left out unless the method is bayes"
+                )
+            rules = replace(rules, covariate=read_covariate(self.covariate, tree, leaf, counted.labels))
+        rules = resolve_rules(rules, tree, counted.labels)
         return CheckedTree(counted, rules, chosen, self.split, self.goal, self.expected)
 
 

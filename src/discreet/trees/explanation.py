@@ -47,6 +47,7 @@ def explain_tree(plan: TreePlan) -> Explanation:
         f"Errors are {percent(plan.confidence)} half-widths of the best linear estimate, before bounds are used.",
         *(_relative_notes(levels) if counted.sizes is None else ()),
         *_sparse_notes(plan),
+        *plan.rules.declared,
         *(note.text for note in counted.notes),
     ]
     return Explanation(

@@ -78,18 +78,18 @@ def _leaf_codes(geography: Any, leaf: str, last: str) -> list[str]:
     )
 
 
-def public_table(geography: Any) -> dict[str, list[Any]]:
+def public_table(geography: Any, field: str = "geography") -> dict[str, list[Any]]:
     """A public table as columns, from a CSV or Parquet file, a mapping, or an Arrow, pandas or Polars table."""
     if isinstance(geography, (str, os.PathLike)):
         path = Path(geography)
         if not path.is_file():
-            raise InputError("geography", str(path), "a CSV or Parquet file that exists")
+            raise InputError(field, str(path), "a CSV or Parquet file that exists")
         if path.suffix == ".parquet":
             import pyarrow.parquet
 
             found: dict[str, list[Any]] = pyarrow.parquet.read_table(path).to_pydict()
             return found
-        return _csv(path)
+        return _csv(path, field)
     if isinstance(geography, Mapping):
         return {name: list(values) for name, values in geography.items()}
     for method, options in (("to_pydict", {}), ("to_dict", {"as_series": False}), ("to_dict", {"orient": "list"})):
@@ -99,10 +99,10 @@ def public_table(geography: Any) -> dict[str, list[Any]]:
             except TypeError:
                 continue
             return table
-    raise InputError("geography", kind_of(geography), "a file, a mapping of columns, or a table")
+    raise InputError(field, kind_of(geography), "a file, a mapping of columns, or a table")
 
 
-def _csv(path: Path) -> dict[str, list[Any]]:
+def _csv(path: Path, field: str) -> dict[str, list[Any]]:
     with path.open(newline="", encoding="utf-8-sig") as file:
         rows = csv.reader(file)
         head = next(rows, [])
@@ -110,7 +110,7 @@ def _csv(path: Path) -> dict[str, list[Any]]:
     for place, row in enumerate(islice(body, None), start=2):
         if len(row) != len(head):
             raise InputError(
-                "geography",
+                field,
                 Phrase(f"line {place} of {path.name}: {len(row)} fields"),
                 f"a table with {len(head)} fields in each line",
             )

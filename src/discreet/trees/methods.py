@@ -54,6 +54,7 @@ def check_rules(tree: Hierarchy, cells: int, rules: Rules, *, chain: bool = Fals
         bounds_in_order(tree, cells, rules)
     else:
         check_together(tree, rules.bounds(tree, cells))
+    rules.covariates(tree, cells)
     if rules.weights and not any(weights.any() for weights in rules.level_weights(tree, cells, [1] * tree.depth)):
         raise InputError("rules.weights", Phrase("zero everywhere"), "above zero somewhere")
 

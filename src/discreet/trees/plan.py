@@ -24,6 +24,7 @@ from discreet.query.plan import noise_name
 from discreet.query.price import Price
 from discreet.query.table_plan import TablePlan
 from discreet.trees.count import Tabulation
+from discreet.trees.declaration import resolve_rules
 from discreet.trees.measurement import Level, Measurement
 from discreet.trees.methods import check_rules, method_named, publish_counts
 from discreet.trees.record import measured_from, measured_to, published_to, rules_to
@@ -143,11 +144,13 @@ class TreePlan(TablePlan):
         """Whole numbers that add up, by the plan's method and rules or by others."""
         found, name = measured_from(measured), self.method if method is None else method
         sure = self.confidence if confidence is None else float(read_confidence(confidence))
-        kept = self.rules if rules is None else rules
+        kept = self.rules if rules is None else resolve_rules(rules, found.tree, self.counted.labels)
         method_named(name, chain=found.chain)
         check_rules(found.tree, found.cells, kept, chain=found.chain)
         # If a method fails nothing is lost: `again` makes something else of what is on record.
         estimate, written = publish_counts(name, found, kept, sure), rules_to(kept)
+        if kept.declared:
+            written["declared"] = list(kept.declared)
         return {
             "tree": {
                 "by": [[name, labels] for name, labels in self.counted.labels],

@@ -60,9 +60,12 @@ def measured_from(entry: dict[str, Any]) -> Measurement:
 
 def rules_to(rules: Rules) -> dict[str, Any]:
     """Rules as a record has them: arrays of numbers by level."""
-    return {
+    entry: dict[str, Any] = {
         name: {level: pack(np.asarray(numbers)) for level, numbers in getattr(rules, name).items()} for name in _RULES
     }
+    if rules.covariate is not None:
+        entry["covariate"] = pack(np.array(rules.covariate, "<f8").view("<i8"))  # the bits of the numbers
+    return entry
 
 
 def rules_from(entry: Mapping[str, Any] | None) -> Rules:
@@ -70,7 +73,9 @@ def rules_from(entry: Mapping[str, Any] | None) -> Rules:
     if entry is None:
         return Rules()
     read: dict[str, Any] = {name: {level: unpack(numbers) for level, numbers in entry[name].items()} for name in _RULES}
-    return Rules(**read)
+    if "covariate" in entry:
+        read["covariate"] = unpack(entry["covariate"]).view(np.float64)
+    return Rules(**read, declared=tuple(entry.get("declared", ())))
 
 
 def published_to(estimate: Estimate, method: str) -> dict[str, Any]:

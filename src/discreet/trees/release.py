@@ -14,6 +14,7 @@ from discreet.core.release import Release, plural
 from discreet.errors import InputError
 from discreet.ledger.door import Answer
 from discreet.mechanisms.inputs import read_confidence
+from discreet.trees.declaration import resolve_rules
 from discreet.trees.estimate import Ends, Estimate
 from discreet.trees.intervals.each import size_ends
 from discreet.trees.measurement import Measurement
@@ -110,7 +111,7 @@ class TreeRelease(Publication):
         """
         method_named(method, chain=self.measured.chain)
         sure = self.confidence if confidence is None else float(read_confidence(confidence))
-        kept = self.rules if rules is None else rules
+        kept = self.rules if rules is None else resolve_rules(rules, self.tree, self.by)
         check_rules(self.tree, self.measured.cells, kept, chain=self.measured.chain)
         found = publish_counts(method, self.measured, kept, sure)
         return replace(self, method=method, confidence=sure, rules=kept, _published=found)

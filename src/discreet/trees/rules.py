@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError, Phrase
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.trees.tree import Hierarchy
 
-__all__ = ["NO_BOUND", "Bounds", "Rules"]
+__all__ = ["NO_BOUND", "Bounds", "Rules", "whole_numbers"]
 
 Array = NDArray[np.int64]
+Reals = NDArray[np.float64]
 
 NO_BOUND = 2**53
 """Stands for "no upper bound": far above any count, and far enough below 2**63 that sums are checked, not wrapped."""
@@ -31,12 +32,41 @@ class Rules:
     zero is an upper bound of 0. `totals` gives, for a level, the public total over all cells of each region, with -1
     where it is not public: {"all": [1_052_567]}. `weights` says how much the squared error of a level counts, as a
     whole number or an array of them; the noise decides (1 / variance) where none is given.
+
+    `covariate` are public numbers about the leaf regions that may go with their counts, such as housing units: one a
+    leaf, or one a leaf and cell. They bind nothing: `bayes` learns how much they say.
+
+    Where regions and cells have names, numbers may be given by code, {"county": {"44001": 0}}, and `zeros` are cells
+    that cannot occur, by label: [{"sex": "male", "births": "1"}]. `by` says who declared what public, by name of the
+    rule: {"totals.all": "Statistics Act, section 3"}, or "" for all that are not named.
     """
 
     lower: Mapping[str, Any] = field(default_factory=dict)
     upper: Mapping[str, Any] = field(default_factory=dict)
     totals: Mapping[str, Sequence[int]] = field(default_factory=dict)
     weights: Mapping[str, Any] = field(default_factory=dict)
+    covariate: Any = None
+    zeros: Sequence[Mapping[str, Any]] = ()
+    by: Mapping[str, str] = field(default_factory=dict)
+    declared: tuple[str, ...] = ()
+    """A sentence for each, once they were read: what it is about, and who declared it public."""
+
+    def covariates(self, tree: Hierarchy, cells: int) -> tuple[Reals, ...] | None:
+        """The covariate of every level, (regions, 1) or (regions, cells); None where there is none."""
+        if self.covariate is None:
+            return None
+        try:
+            read = np.asarray(self.covariate, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError("covariate", kind_of(self.covariate), "numbers, one for each leaf region") from None
+        read = read[:, None] if read.ndim == 1 else read
+        if read.ndim != 2 or read.shape[0] != tree.leaves or read.shape[1] not in (1, cells):
+            wanted = f"one number for each of {tree.leaves:,} leaf regions, or one for each and of {cells:,} cells"
+            raise InputError("covariate", Phrase(f"an array of shape {np.shape(self.covariate)}"), wanted)
+        if not np.isfinite(read).all() or (read < 0).any() or (read > NO_BOUND).any():
+            odd = read[~(np.isfinite(read) & (read >= 0) & (read <= NO_BOUND))]
+            raise InputError("covariate", float(odd[0]), f"numbers from 0 to {NO_BOUND}")
+        return tuple(tree.sums(read))
 
     def bounds(self, tree: Hierarchy, cells: int) -> Bounds:
         """Bounds of every region and cell, tightened to what the levels below and above allow.
@@ -49,7 +79,7 @@ class Rules:
                 tree.level(name, f"rules.{field_}")
             given.append(
                 [
-                    _whole(known[name], (size, cells), f"rules.{field_}.{name}")
+                    whole_numbers(known[name], (size, cells), f"rules.{field_}.{name}")
                     if name in known
                     else np.broadcast_to(np.int64(default), (size, cells))
                     for name, size in zip(tree.names, tree.sizes, strict=True)
@@ -80,7 +110,7 @@ class Rules:
             if name not in self.totals:
                 found.append(None)
                 continue
-            totals = _whole(self.totals[name], (tree.sizes[level],), f"rules.totals.{name}")
+            totals = whole_numbers(self.totals[name], (tree.sizes[level],), f"rules.totals.{name}")
             if (totals < -1).any():
                 raise InputError(f"rules.totals.{name}", int(totals.min()), "zero or more, or -1 where not public")
             found.append(totals)
@@ -113,7 +143,7 @@ class Rules:
             tree.level(name, "rules.weights")
         found = []
         for name, size, weight in zip(tree.names, tree.sizes, default, strict=True):
-            weights = _whole(self.weights.get(name, weight), (size, cells), f"rules.weights.{name}")
+            weights = whole_numbers(self.weights.get(name, weight), (size, cells), f"rules.weights.{name}")
             if (weights < 0).any():
                 raise InputError(f"rules.weights.{name}", int(weights.min()), "zero or more")
             found.append(weights)
@@ -129,7 +159,7 @@ class Bounds:
     totals: tuple[Array | None, ...]
 
 
-def _whole(values: Any, shape: tuple[int, ...], field_: str) -> Array:
+def whole_numbers(values: Any, shape: tuple[int, ...], field_: str) -> Array:
     """An integer array of the shape wanted, or an error that says what is wrong."""
     try:
         read = np.asarray(values)

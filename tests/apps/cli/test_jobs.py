@@ -68,6 +68,20 @@ def test_plan_release_show(folder):
     assert "Nothing was spent" in over
 
 
+def test_rules_and_a_covariate_come_from_files(folder):
+    counties = (folder / "regions.csv").read_text().split()[1:]
+    codes = [line.split(",")[-1] for line in counties]
+    (folder / "units.csv").write_text("county,units\n" + "".join(f"{code},{9 + len(code)}\n" for code in codes))
+    (folder / "most.csv").write_text(f"county,most\n{codes[0]},0\n")
+    (folder / "rules.toml").write_text('[upper]\ncounty = { file = "most.csv", by = "the map" }\n')
+    public = ["--covariate", "units.csv", "--rules", "rules.toml", "--expected", "4000"]
+    text = run("tree", "plan", *ASKED, *public, "--epsilon", "0.5", cwd=folder).stdout
+    assert "Upper bounds of county: declared public by the map." in text
+    assert "Covariate of the leaf regions" in text
+    (folder / "rules.toml").write_text("[upper\n")
+    assert "TOML" in run("tree", "plan", *ASKED, *public, "--epsilon", "0.5", cwd=folder, code=2).stderr
+
+
 def test_groups_by_size(folder):
     schema = (folder / "discreet.toml").read_text().replace('column = "person"\ngroups = 1\nrows = 1\n', "")
     (folder / "discreet.toml").write_text(schema)

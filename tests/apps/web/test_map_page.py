@@ -99,3 +99,17 @@ def test_a_public_list_of_regions_can_be_pasted(service):
     assert "county (3 regions)" in found.text
     codes = ann.post("/d/people/map", {**TREE, "geography": "A1\nB1"})
     assert "county (2 regions)" in codes.text
+
+
+def test_what_is_public_about_the_counts_can_be_pasted(service):
+    ann = signed(service)
+    ann.get("/d/people/map")
+    regions = {**TREE, "levels": "state, county", "geography": "state,county\r\nA,A1\r\nA,A2\r\nB,B1\r\n"}
+    public = {"covariate": "county,units\nA1,3\nA2,5\nB1,9", "rules": 'by = "the office"\n[totals]\nall = 50'}
+    found = ann.post("/d/people/map", {**regions, **public, "expected": "50"})
+    assert "Covariate of the leaf regions" in found.text
+    assert "Totals of all: declared public by the office" in found.text
+    assert "is asked first" not in found.text
+    wrong = ann.post("/d/people/map", {**regions, "covariate": "county,units\nA1,3"})
+    assert wrong.status_code == 422
+    assert "A2" in wrong.text

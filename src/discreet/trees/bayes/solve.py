@@ -23,7 +23,9 @@ from numpy.typing import NDArray
 from discreet.core.signature import typed
 from discreet.errors import InputError, Phrase
 from discreet.mechanisms import Gaussian, Laplace
+from discreet.trees.bayes.covariate import guess
 from discreet.trees.bayes.posterior import posterior_moments
+from discreet.trees.bayes.ratio import ratio_moments
 from discreet.trees.estimate import Estimate
 from discreet.trees.gls import NOTHING, Pass, gls, subtree_passes
 from discreet.trees.measurement import Measurement
@@ -113,14 +115,15 @@ def bayes(measured: Measurement, rules: Rules = _NO_RULES) -> Estimate:
         raise InputError("method", "bayes", "topdown or exact for sizes of groups")
     tree = measured.tree
     bounds = rules.bounds(tree, measured.cells)
-    known = known_totals(tree, bounds)
+    known, covariate = known_totals(tree, bounds), rules.covariates(tree, measured.cells)
     found = gls(measured)
     root = one_row(found.up_counts(0), found.alone[0], known.lower[0], known.upper[0], rows_of(known, found, 0))
     counts = [] if root is None else [root]
     seen = _Seen.of(measured)
     for level in range(1, tree.depth if counts else 0):
         rows = rows_of(known, found, level)
-        mean, variance = _cells(tree, level, counts[-1], seen, known.lower[level], known.upper[level], rows)
+        public = None if covariate is None else covariate[level]
+        mean, variance = _cells(tree, level, counts[-1], seen, known.lower[level], known.upper[level], rows, public)
         below = _settled(tree, level, counts[-1], mean, variance, known.lower[level], known.upper[level], rows, seen)
         if below is None:
             break
@@ -161,7 +164,14 @@ class _Seen:
 
 
 def _cells(
-    tree: Hierarchy, level: int, parents: Array, seen: _Seen, lower: Array, upper: Array, rows: Rows
+    tree: Hierarchy,
+    level: int,
+    parents: Array,
+    seen: _Seen,
+    lower: Array,
+    upper: Array,
+    rows: Rows,
+    covariate: Reals | None,
 ) -> tuple[Reals, Reals]:
     """What to expect of every cell of the children of fixed parents, and its variance."""
     place, many = tree.parents[level], tree.children(level - 1)
@@ -172,14 +182,20 @@ def _cells(
     even = (above / many)[place]
     # A total of many cells has the noise of all of them: nearly normal, whatever the law of one.
     law = seen.noise if parents.shape[1] == 1 else Gaussian(1)
-    mean, variance = posterior_moments(totals[:, None], doubt, law, even[:, None])
-    aim = np.where(public, rows.least, mean[:, 0])
-    width = np.where(public, 1e-9, np.maximum(variance[:, 0], _SURE))
+    if covariate is None:
+        mean, variance = (one[:, 0] for one in posterior_moments(totals[:, None], doubt, law, even[:, None]))
+    else:
+        guessed = guess(totals, doubt, even, covariate.sum(axis=1), place)
+        mean, variance = ratio_moments(totals, doubt, guessed)
+    aim = np.where(public, rows.least, mean)
+    width = np.where(public, 1e-9, np.maximum(variance, _SURE))
     roof = np.full(size, float(above.max()) + 1)
     shift = multiplier(many, aim, width, roof, above.astype(float))
     totals = np.clip(aim + width * shift[place], 0.0, roof)
     rough = np.clip(shared(parents, place, totals), lower, upper)
     noisy, noise = seen.cells.values[level], seen.cells.variance[level]
+    if covariate is not None and covariate.shape[1] > 1:
+        rough = np.clip(guess(noisy, noise, rough, covariate, place), lower, upper)
     mean, variance = posterior_moments(noisy, noise, seen.noise, rough)
     if size >= ENOUGH and rough.shape[1] > 1:
         rough = np.clip(regressed(noisy, noise, rough, mean), lower, upper)
