@@ -1,5 +1,6 @@
 """Layers of a map, its content, and small shapes as TopoJSON and GeoJSON."""
 
+import base64
 import json
 import re
 from html.parser import HTMLParser
@@ -24,8 +25,30 @@ def layer(name, codes, outputs=("people",), **more):
 
 
 def content(drawn):
-    """What the page carries, read as a browser reads it."""
-    return json.loads(Reader.of(drawn.html).scripts[0])
+    """What the page carries, read as a browser reads it: the head with every level, its numbers written out."""
+    head, *levels = map(json.loads, Reader.of(drawn.html).scripts[:-1])
+    for found, level in zip(head["layers"], levels, strict=True):
+        size = len(level["codes"])
+        assert (found["name"], found["size"], found["mapped"]) == (level["name"], size, bool(level["shapes"]))
+        data = [[[unpacked(one, size) for one in row] for row in rows] for rows in level["data"]]
+        parents, children = (unpacked(level[key], size) for key in ("parents", "children"))
+        found |= level | {"data": data, "parents": parents, "children": children}
+    return head
+
+
+def unpacked(text, size):
+    """Numbers of a page, by a reader of its own: seven bits a byte, the lowest first, the sign in the lowest bit."""
+    if not isinstance(text, str):
+        return text if text is None else [text] * size
+    numbers, number, shift = [], 0, 0
+    for byte in base64.b64decode(text):
+        number += (byte % 128) << shift
+        shift += 7
+        if byte < 128:
+            numbers.append(-(number // 2) if number % 2 else number // 2)
+            number, shift = 0, 0
+    assert len(numbers) == size
+    return numbers
 
 
 class Reader(HTMLParser):

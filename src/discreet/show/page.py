@@ -7,7 +7,7 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet.show.style import style
@@ -26,6 +26,7 @@ def page(
     kind: str = "",
     private: bool = False,
     data: Any = None,
+    parts: Mapping[str, Any] | None = None,
     script: str = "",
     linked: str = "",
     module: str = "",
@@ -34,7 +35,8 @@ def page(
     """One HTML page around a body of markup, pictures and tables.
 
     It holds its own style sheet, and its content security policy forbids every request and every style and script but
-    its own (by hash), so even a mistake in escaping would not run anything. `data` is put in as JSON for its `script`.
+    its own (by hash), so even a mistake in escaping would not run anything. `data` is put in as JSON for its `script`,
+    and so are `parts`, by id: what the script reads later, or never.
     A page that a server gives out beside a style sheet names its address in `linked`, and that of a script in `module`;
     its policy is then the server's.
     `kind` is a class of the body, and a `private` page asks search engines to leave it alone.
@@ -51,6 +53,7 @@ def page(
         _link("stylesheet", linked) if linked else element("style", None, Markup(style())),
     ]
     end = [] if data is None else [_script(embedded(data), type="application/json", id="data")]
+    end += [_script(embedded(part), type="application/json", id=name) for name, part in (parts or {}).items()]
     end += [_script(script)] if script else []
     end += [_script("", type="module", src=module)] if module else []
     inside = element("body", {"class": f"page {kind}".rstrip()}, element("main", None, *body), *end)
@@ -89,7 +92,7 @@ def embedded(content: Any) -> str:
 
 def frame(title: str, text: str, height: int, *, scripts: bool) -> str:
     """A page inside another, as notebooks show it: cut off from whatever is around it."""
-    allowed = "allow-scripts" if scripts else ""
+    allowed = "allow-scripts allow-downloads allow-modals" if scripts else ""
     shown = f'sandbox="{allowed}" width="100%" height="{height}" style="border:0;color-scheme:normal"'
     return f'<iframe title="{html.escape(title)}" {shown} srcdoc="{html.escape(text)}"></iframe>'
 

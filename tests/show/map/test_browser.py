@@ -332,7 +332,7 @@ def test_text_from_data_is_shown_as_text(visit):
     assert page.locator("#tip b").evaluate("node => node.textContent") == labels[0]
     assert page.locator("#absent-list li").count() == 1
     assert page.locator("img").count() == 0
-    assert page.locator("script").count() == 2
+    assert page.locator("script").count() == 3
 
 
 def test_the_policy_stops_what_escaping_might_miss(visit, us):

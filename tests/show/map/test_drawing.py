@@ -15,18 +15,36 @@ from discreet.show.page import embedded
 def test_intervals_arrive_as_they_were_published():
     value = np.array([7, -3, 2**53 - 1])
     towns = Layer("town", ["a", "b", "c"], {"n": (value, value - [1, 2, 3], value), "m": (value, value, value)})
-    (n, m) = content(choropleth([towns], title="t"))["layers"][0]["data"]
-    assert n == [[7, -3, 2**53 - 1], [1, 2, 3], 0]
-    assert m == [[7, -3, 2**53 - 1], 0, 0]
+    ((n, m),) = content(choropleth([towns], title="t"))["layers"][0]["data"]
+    assert n == [[7, -3, 2**53 - 1], [1, 2, 3], [0, 0, 0]]
+    assert m == [[7, -3, 2**53 - 1], [0, 0, 0], [0, 0, 0]]
+
+
+def test_both_kinds_of_intervals_arrive():
+    towns = Layer("town", ["a", "b"], {"n": ([5, 6], [1, 2], [9, 9])}, typical={"n": ([4, 5], [6, 7])})
+    page = content(choropleth([towns], title="t", confidence=0.9))
+    assert page["layers"][0]["data"] == [[[[5, 6], [4, 4], [4, 3], [1, 1], [1, 1]]]]
+    assert page["kinds"] == ["each", "typical"]
+    each, typical = page["about"]
+    assert "for each region (not for all at once)" in each
+    assert "about 90% have their true number inside" in typical
+
+
+def test_editions_are_put_in_the_order_of_the_first():
+    first = Layer("town", ["a", "b"], {"n": ([5, 6], None, None)})
+    second = Layer("town", ["b", "a"], {"n": ([7, 8], None, None)})
+    page = content(choropleth([first], title="t", label="2010", compare={"2020": [second]}))
+    assert page["editions"] == ["2010", "2020"]
+    assert page["layers"][0]["data"] == [[[[5, 6], None, None]], [[[8, 7], None, None]]]
 
 
 def test_numbers_without_an_interval_claim_none():
     towns = Layer("town", ["a", "b"], {"n": ([1, 2], None, None)})
     page = content(choropleth([towns], title="t", confidence=0.95))
-    assert page["layers"][0]["data"] == [[[1, 2], None, None]]
-    assert "No intervals are stated" in page["about"]
+    assert page["layers"][0]["data"] == [[[[1, 2], None, None]]]
+    assert "No intervals are stated" in page["about"][0]
     mixed = Layer("town", ["a", "b"], {"n": ([1, 2], None, None), "m": ([1, 2], [0, 0], [3, 3])})
-    assert "95% interval" in content(choropleth([mixed], title="t", confidence=0.95))["about"]
+    assert "95% interval" in content(choropleth([mixed], title="t", confidence=0.95))["about"][0]
 
 
 # Data stays data
@@ -51,10 +69,10 @@ def test_nothing_from_data_becomes_markup():
         reader = Reader.of(drawn.html)
         clean = Reader.of(choropleth([layer("a", ["b"])], title="t").html)
         assert reader.tags == clean.tags
-        assert len(reader.scripts) == 2
-        read = json.loads(reader.scripts[0])
+        assert len(reader.scripts) == 3
+        read = content(drawn)
         assert (read["title"], read["privacy"], read["layers"][0]["labels"]) == (text, text, NASTY)
-        assert not re.search("[<>&\u2028\u2029]", reader.scripts[0])
+        assert not re.search("[<>&\u2028\u2029]", "".join(reader.scripts[:-1]))
         drawn.html.encode()  # half a surrogate pair would not go into a file
 
 
@@ -69,7 +87,7 @@ def test_a_notebook_gets_the_same_page_in_a_frame():
     assert reader.tags == ["iframe"]
     attributes = dict(reader.attributes)
     assert attributes["srcdoc"] == drawn.html
-    assert attributes["sandbox"] == "allow-scripts"
+    assert attributes["sandbox"] == "allow-scripts allow-downloads allow-modals"
 
 
 def test_a_page_asks_for_nothing(tmp_path):
@@ -106,6 +124,12 @@ def test_pages_are_small():
         ([A, layer("b", ["11"], parents=["3"])], {}, "b.parents"),
         ([A], {"output": "other"}, "output"),
         ([A], {"title": " "}, "title"),
+        ([A], {"compare": [A]}, "compare"),
+        ([A], {"compare": {"then": [A]}}, "label"),
+        ([A], {"label": "now", "compare": {"now": [A]}}, "compare"),
+        ([A], {"label": "now", "compare": {"then": [layer("a", ["1", "3"])]}}, "compare"),
+        ([A], {"label": "now", "compare": {"then": [layer("a", ["1", "2"], ["other"])]}}, "compare"),
+        ([A], {"label": 7}, "label"),
         ([A], {"confidence": 95}, "confidence"),
         ([A], {"geometry": "us"}, "geometry"),
         ([A], {"geometry": "no-such-file.json"}, "geometry"),
@@ -128,5 +152,5 @@ def test_a_map_that_makes_no_sense_is_refused(layers, more, field):
 
 def test_more_numbers_than_a_browser_likes_are_refused():
     codes = [str(i) for i in range(100_000)]
-    with pytest.raises(InputError, match="at most 1,000,000"):
-        choropleth([layer("x", codes, [f"n{i}" for i in range(11)])], title="t")
+    with pytest.raises(InputError, match="at most 16,000,000"):
+        choropleth([layer("x", codes, [f"n{i}" for i in range(54)])], title="t")

@@ -12,7 +12,7 @@ def test_parents_come_from_codes_or_are_given():
     assert shown["layers"][1]["parents"] == [1, 0]
     towns = layer("town", ["x", "y"], parents=["south", "south"])
     shown = content(choropleth([layer("region", ["north", "south"]), towns], title="t"))
-    assert shown["layers"][1]["parents"] == 1
+    assert shown["layers"][1]["parents"] == [1, 1]
     assert not any(level["shapes"] for level in shown["layers"])
 
 

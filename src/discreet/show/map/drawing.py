@@ -8,22 +8,23 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import InputError, Phrase
-from discreet.show.map.atlas import LATER
-from discreet.show.map.layer import Layer, lineage
+from discreet.errors import InputError, Phrase, kind_of
+from discreet.show.map.content import KINDS, head_of, layer_parts, meaning
+from discreet.show.map.layer import Layer
 from discreet.show.map.projection import Projection
 from discreet.show.map.shading import map_picture
-from discreet.show.map.shapes import Shapes, shapes
+from discreet.show.map.shapes import shapes
 from discreet.show.page import frame
 from discreet.show.page import page as shell
 from discreet.show.picture import Picture
 from discreet.show.svg import Markup, element
 
-__all__ = ["Map", "choropleth", "controls", "page", "script"]
+__all__ = ["MOST_NUMBERS", "Map", "choropleth", "controls", "page", "script"]
 
-# More numbers than this make a page that browsers open slowly.
-_MOST = 1_000_000
-_SCRIPTS = ("model.js", "scale.js", "map.js", "table.js", "main.js")
+# More numbers than this, ends of intervals among them, make a page that browsers open slowly: some 25 MB.
+MOST_NUMBERS = 16_000_000
+_SCRIPTS = ("model.js", "scale.js", "map.js", "table.js", "image.js", "main.js")
+_PART = '(level) => JSON.parse(document.getElementById("level-" + level).textContent)'
 _UNABLE = "This map is drawn by the script in this file: allow scripts, or read the numbers from the release."
 
 
@@ -67,6 +68,8 @@ def choropleth(
     confidence: float | None = None,
     privacy: str = "",
     about: str | None = None,
+    label: str = "",
+    compare: Mapping[str, Sequence[Layer]] | None = None,
     geometry: Any = "auto",
     projection: Projection = "auto",
     code_property: str | None = None,
@@ -77,6 +80,8 @@ def choropleth(
     their FIPS codes), TopoJSON or GeoJSON (a path or a dictionary, whose features' ids, or `code_property`, are codes),
     such a thing for each level by name, or None. Without shapes the page shows bars with intervals. `privacy` is the
     sentence on what the release guarantees; `about` replaces the one on what an interval means.
+    `compare` holds other editions of the same numbers by name (years, methods): the same levels, regions and outputs.
+    The page then has a list of editions, of which the first is called `label`. Any two maps can be put side by side.
 
     Post-processing: it reads published numbers only and costs nothing.
 
@@ -86,28 +91,28 @@ def choropleth(
     ({'state': ('72',)}, True)
     """
     layers = _checked(layers, output)
+    editions = _editions(layers, label, compare)
     if not isinstance(title, str) or not title.strip():
         raise InputError("title", title, "text that says what is shown")
     if confidence is not None and not 0 < confidence < 1:
         raise InputError("confidence", confidence, "a number between 0 and 1")
     outputs = list(layers[0].outputs)
-    parents = lineage(layers)
     found = shapes(layers, geometry, projection, code_property)
     level = "" if confidence is None else f"{float(str(confidence)) * 100:.12g}%"
+    said = meaning(list(editions.values()), level)
     content = {
         "title": title,
         "privacy": privacy,
-        "about": _about(layers, level) if about is None else about,
+        "about": said if about is None else [about] * len(said),
         "confidence": level,
         "outputs": outputs,
         "first": outputs.index(output) if output is not None else 0,
+        "editions": list(editions),
+        "kinds": list(KINDS[: len(said)]),
         "box": [found.width, found.height],
         "outline": found.outline,
         "note": found.note,
-        "layers": [
-            _layer(layer, above, found, position)
-            for position, (layer, above) in enumerate(zip(layers, parents, strict=True))
-        ],
+        "layers": layer_parts(editions, found),
     }
     unmapped = {
         layer.name: tuple(code for code in layer.codes if code not in paths)
@@ -130,63 +135,53 @@ def _checked(layers: Sequence[Layer], output: str | None) -> list[Layer]:
             raise InputError(f"{layer.name}.outputs", list(layer.outputs), f"the same outputs as above: {outputs}")
     if output is not None and output not in outputs:
         raise InputError("output", output, among=outputs)
-    numbers = sum(len(layer) for layer in layers) * len(outputs)
-    if numbers > _MOST:
-        hint = "Leave out the lowest level or some outputs."
-        raise InputError(
-            "layers", Phrase(f"{numbers:,} numbers"), f"layers of at most {_MOST:,} numbers on one page", hint
-        )
     return layers
 
 
-def _about(layers: Sequence[Layer], level: str) -> str:
-    ends = [lower for layer in layers for _, lower, _ in layer.outputs.values()]
-    if all(end is None for end in ends):
-        return (
-            "Every number was made uncertain on purpose, to protect the people behind it. No intervals are stated here."
-        )
-    interval = f"the {level} interval" if level else "its interval"
-    holds = f"with {level} confidence" if level else "with the stated confidence"
-    return (
-        f"Every number was made uncertain on purpose, to protect the people behind it; {interval} says by how much. It "
-        f"holds the true number {holds} for each region (not for all at once). The error is half the "
-        "interval's width. It counts the noise added for privacy, not mistakes made when the data was collected."
+def _editions(
+    layers: list[Layer], label: str, compare: Mapping[str, Sequence[Layer]] | None
+) -> dict[str, Sequence[Layer]]:
+    """All editions by name, the first one first: each with its levels, regions and outputs."""
+    if compare is not None and not isinstance(compare, Mapping):
+        raise InputError("compare", kind_of(compare), "a dictionary of layers by the name of their edition")
+    if not isinstance(label, str):
+        raise InputError("label", label, "the name of the first edition as text")
+    editions: dict[str, Sequence[Layer]] = {label: layers}
+    for name, given in (compare or {}).items():
+        if not isinstance(name, str) or not name or name in editions:
+            raise InputError("compare", name, "a name that no other edition has", "Name the first one with label=.")
+        other = _checked(given, None)
+        if [(one.name, list(one.outputs)) for one in other] != [(one.name, list(one.outputs)) for one in layers]:
+            raise InputError("compare", name, "the same levels and outputs in every edition")
+        for ours, theirs in zip(layers, other, strict=True):
+            differ = set(ours.codes) ^ set(theirs.codes)
+            if differ:
+                hint = f"Region {min(differ)!r} of the level {ours.name!r} is in one of them only."
+                raise InputError("compare", name, "the same regions in every edition", hint)
+        editions[name] = other
+    if len(editions) > 1 and not label:
+        raise InputError("label", label, "the name of the first edition, where there are several")
+    numbers = sum(
+        len(layer) * (3 * len(layer.outputs) + 2 * len(layer.typical)) for one in editions.values() for layer in one
     )
-
-
-def _layer(layer: Layer, above: list[int] | None, found: Shapes, position: int) -> dict[str, Any]:
-    paths, names = found.paths[position], found.names[position]
-    labels = layer.labels or tuple(names.get(code, LATER.get(code, "") if found.us else "") for code in layer.codes)
-    data: list[list[Any]] = []
-    for value, lower, upper in layer.outputs.values():
-        if lower is None or upper is None:
-            data.append([value.tolist(), None, None])
-            continue
-        # An interval is mostly narrow beside its value: distances are shorter to write than ends.
-        data.append([value.tolist(), _short((value - lower).tolist()), _short((upper - value).tolist())])
-    return {
-        "name": layer.name,
-        "codes": list(layer.codes),
-        "labels": list(labels) if any(labels) else 0,
-        "parents": _short(above) if above is not None else 0,
-        "shapes": [paths.get(code, 0) for code in layer.codes] if paths else 0,
-        "context": found.context[position],
-        "data": data,
-    }
-
-
-def _short(numbers: list[int]) -> list[int] | int:
-    """One number for a list that repeats it."""
-    return numbers[0] if len(set(numbers)) == 1 else numbers
+    if numbers > MOST_NUMBERS:
+        raise InputError(
+            "layers",
+            Phrase(f"{numbers:,} numbers, ends of intervals among them"),
+            f"layers of at most {MOST_NUMBERS:,} numbers on one page",
+            "Leave out the lowest level or some outputs.",
+        )
+    return editions
 
 
 def page(title: str, content: Mapping[str, Any]) -> str:
     """One self-contained page: no request, no script and no style but its own."""
-    code = script('JSON.parse(document.getElementById("data").textContent)')
+    code = script('JSON.parse(document.getElementById("data").textContent)', _PART)
+    parts = {f"level-{level}": part for level, part in enumerate(content["layers"])}
     heading = element("h1", {"id": "title"}, title)
     note = element("noscript", None, element("p", {"class": "care"}, _UNABLE))
     atlas = element("div", {"id": "atlas", "class": "atlas"}, controls())
-    return shell(title, [heading, note, atlas], kind="wide", data=dict(content), script=code)
+    return shell(title, [heading, note, atlas], kind="wide", data=head_of(content), parts=parts, script=code)
 
 
 def controls() -> Markup:
@@ -194,12 +189,13 @@ def controls() -> Markup:
     return Markup((files(__package__) / "atlas.html").read_text("utf-8"))
 
 
-def script(data: str, before: str = "") -> str:
-    """The script of a map: `data` is JavaScript that gives the content, `before` comes first, with the content at hand.
+def script(data: str, part: str, before: str = "") -> str:
+    """The script of a map: `data` is JavaScript that gives the head of the content, `part` a function that gives a
+    level of it, or a promise of one; `before` comes first, with the content at hand.
 
-    >>> script("await found()").endswith("})(await found());\\n")
+    >>> script("await found()", "(level) => level").endswith("})(await found(), (level) => level);\\n")
     True
     """
     folder = files(__package__)
     body = "\n".join((folder / name).read_text("utf-8") for name in _SCRIPTS)
-    return f'"use strict";\n((data) => {{\n{before}{body}}})({data});\n'
+    return f'"use strict";\n((data, part) => {{\n{before}{body}}})({data}, {part});\n'

@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import InputError, Phrase, kind_of
 
-__all__ = ["Band", "Layer", "lineage"]
+__all__ = ["Band", "Ends", "Layer", "lineage"]
 
 Band = tuple[NDArray[np.int64], NDArray[np.int64] | None, NDArray[np.int64] | None]
+Ends = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 # Whole numbers that a browser holds exactly.
 _LARGEST = 2**53 - 1
@@ -25,7 +26,8 @@ _LARGEST = 2**53 - 1
 class Layer:
     """The regions of one level: their codes, and for each output three arrays (value, lower, upper) of whole numbers.
 
-    Where no interval is known, lower and upper are None, and the page says so.
+    Where no interval is known, lower and upper are None, and the page says so. `typical` holds a second kind of
+    interval for outputs that have one, each (lower, upper), which readers of the page may choose instead.
     `labels` are the names people read (the code is read where there are none). `parents` are codes of the level above;
     without them a region belongs to the region above whose code its own code begins with, as FIPS codes do.
 
@@ -39,6 +41,7 @@ class Layer:
     outputs: Mapping[str, Band]
     labels: tuple[str, ...] | None
     parents: tuple[str, ...] | None
+    typical: Mapping[str, Ends]
 
     def __init__(
         self,
@@ -48,6 +51,7 @@ class Layer:
         *,
         labels: Sequence[str] | None = None,
         parents: Sequence[str] | None = None,
+        typical: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
     ) -> None:
         if not isinstance(name, str) or not name:
             raise InputError("layer", name, "a level's name as text")
@@ -66,6 +70,12 @@ class Layer:
         if not isinstance(outputs, Mapping) or not outputs:
             raise InputError(f"{name}.outputs", outputs, "a dictionary of outputs, each (value, lower, upper)")
         object.__setattr__(self, "outputs", {key: _band(name, key, band, count) for key, band in outputs.items()})
+        second = {} if typical is None else typical
+        if not isinstance(second, Mapping) or not set(second) <= set(self.outputs):
+            raise InputError(f"{name}.typical", typical, "a dictionary of outputs, each (lower, upper)")
+        object.__setattr__(
+            self, "typical", {key: _ends(f"{name}.typical[{key!r}]", ends, count) for key, ends in second.items()}
+        )
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -117,13 +127,19 @@ def _band(name: str, key: Any, band: Any, count: int) -> Band:
         raise InputError(field, kind_of(band), "three arrays: (value, lower, upper)", "Or (value, None, None).")
     if band[1] is None and band[2] is None:
         return _whole(field, band[0], count), None, None
-    value, lower, upper = (_whole(field, part, count) for part in band)
+    return _whole(field, band[0], count), *_ends(field, band[1:], count)
+
+
+def _ends(field: str, pair: Any, count: int) -> Ends:
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise InputError(field, kind_of(pair), "two arrays: (lower, upper)")
+    lower, upper = (_whole(field, part, count) for part in pair)
     if (lower > upper).any():
         at = int(np.argmax(lower > upper))
         raise InputError(
             field, Phrase(f"lower {lower[at]} > upper {upper[at]} at position {at}"), "such that lower is at most upper"
         )
-    return value, lower, upper
+    return lower, upper
 
 
 def _whole(field: str, values: Any, count: int) -> NDArray[np.int64]:

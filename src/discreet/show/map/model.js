@@ -1,40 +1,84 @@
-// The published numbers, which whoever runs this gives as `data`, and where each region belongs.
-const layers = data.layers;
+// The published numbers, which whoever runs this gives as `data` and, level by level, as `part`; where regions belong.
+const layers = data.layers; // of each a name, a size and whether it has shapes, until the rest of it is loaded
 const whole = new Intl.NumberFormat("en-US");
 const compact = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 3 });
-const root = layers[0].codes.length === 1 ? { level: 0, index: 0 } : null;
 
-// A list that repeats one number was sent as that number.
-const at = (list, index) => (typeof list === "number" ? list : list[index]);
+// Levels of one region above everything say the same: the last of them is where the map begins.
+let start = 0;
+while (start + 2 < layers.length && layers[start + 1].size === 1) start++;
+const root = layers[0].size === 1 ? { level: start, index: 0 } : null;
+
+// Levels down to one: loaded, or promises that they will be. In a file nothing has to be waited for.
+const coming = [];
+function load(level) {
+  const waits = [];
+  for (let each = 0; each <= level; each++) {
+    if (layers[each].codes) continue;
+    coming[each] ??= part(each);
+    if (coming[each].then) waits.push(coming[each].then((found) => void Object.assign(layers[each], found)));
+    else Object.assign(layers[each], coming[each]);
+  }
+  return waits;
+}
+
+// Whole numbers as text: seven bits a byte, the lowest first, the sign in the lowest bit of all. One number stands for
+// a list that repeats it.
+function unpack(packed, size) {
+  if (typeof packed === "number") return new Float64Array(size).fill(packed);
+  const bytes = atob(packed), numbers = new Float64Array(size);
+  for (let at = 0, index = 0; index < size; index++) {
+    let byte = bytes.charCodeAt(at++);
+    const sign = byte & 1 ? -1 : 1;
+    let number = (byte & 127) >> 1;
+    for (let unit = 64; byte > 127; unit *= 128) {
+      byte = bytes.charCodeAt(at++);
+      number += (byte & 127) * unit;
+    }
+    numbers[index] = number && sign * number;
+  }
+  return numbers;
+}
+
+const decoded = new Map();
+function column(level, name, packed) {
+  const key = `${level}/${name}`;
+  if (!decoded.has(key)) decoded.set(key, packed === null ? null : unpack(packed, layers[level].size));
+  return decoded.get(key);
+}
+const numbers = (level, { output, edition }, which) => column(level, `${edition}/${output}/${which}`, layers[level].data[edition][output][which]);
+
 const same = (a, b) => a === b || (a && b && a.level === b.level && a.index === b.index);
-
 const nameOf = ({ level, index }) => (layers[level].labels && layers[level].labels[index]) || layers[level].codes[index];
 const shapeOf = ({ level, index }) => layers[level].shapes && layers[level].shapes[index];
-const parentOf = ({ level, index }) => (level ? { level: level - 1, index: at(layers[level].parents, index) } : null);
-const mapped = (level) => Boolean(layers[level].shapes);
+const parentOf = ({ level, index }) => (level ? { level: level - 1, index: column(level, "parents", layers[level].parents)[index] } : null);
+const mapped = (level) => layers[level].mapped;
+const opens = ({ level, index }) => column(level, "children", layers[level].children)[index] > 0;
 
-function band({ level, index }, output) {
-  const [values, down, up] = layers[level].data[output];
-  const value = values[index];
+// A view is a number to look at: an output of an edition. Intervals are of the kind that is chosen.
+function band({ level, index }, view) {
+  const value = numbers(level, view, 0)[index];
+  const down = numbers(level, view, 1 + 2 * state.kind), up = numbers(level, view, 2 + 2 * state.kind);
   if (down === null) return { value, lower: null, upper: null, half: null, relative: null }; // no interval is known
-  const lower = value - at(down, index), upper = value + at(up, index);
+  const lower = value - down[index], upper = value + up[index];
   const half = Math.ceil((upper - lower) / 2);
   const relative = half === 0 ? 0 : value === 0 ? Infinity : half / Math.abs(value);
   return { value, lower, upper, half, relative };
 }
 
+const viewName = ({ output, edition }) => [data.outputs[output], ...(data.editions.length > 1 ? [data.editions[edition]] : [])].join(", ");
+
 const families = [];
 function childrenOf(region) {
   const level = region ? region.level + 1 : 0;
   if (level >= layers.length) return [];
-  const { codes, parents } = layers[level];
-  if (!region) return codes.map((_, index) => ({ level, index }));
+  if (!region) return everyOf(0);
   if (!families[level]) {
     families[level] = layers[level - 1].codes.map(() => []);
-    codes.forEach((_, index) => families[level][at(parents, index)].push({ level, index }));
+    column(level, "parents", layers[level].parents).forEach((above, index) => families[level][above].push({ level, index }));
   }
   return families[level][region.index];
 }
+const everyOf = (level) => layers[level].codes.map((_, index) => ({ level, index }));
 
 function descendants(region, level) {
   let found = childrenOf(region);
@@ -44,7 +88,7 @@ function descendants(region, level) {
 
 function trailOf(region) {
   const trail = [];
-  for (let here = region; here; here = parentOf(here)) trail.unshift(here);
+  for (let here = region; here && !(root && here.level < root.level); here = parentOf(here)) trail.unshift(here);
   return root ? trail : [null, ...trail];
 }
 
@@ -59,13 +103,13 @@ function share(relative) {
   return `${whole.format(+(Math.ceil(hundredths / unit - 1e-9) * unit).toFixed(1))}%`;
 }
 
-const stated = layers.some((layer) => layer.data.some(([, down]) => down !== null));
+const stated = layers.some((layer) => layer.stated);
 const span = ({ lower, upper }) => (lower === null ? "not stated" : `${whole.format(lower)} to ${whole.format(upper)}`);
 const margin = ({ half, relative }) => (half === null ? "not stated" : `\u00b1${whole.format(half)} (${share(relative)})`);
 const intervalName = data.confidence ? `${data.confidence} interval` : "Interval";
 
-function spoken(region, output) {
-  const numbers = band(region, output);
-  const said = `${nameOf(region)}: ${whole.format(numbers.value)}, ${intervalName} ${span(numbers)}`;
-  return numbers.half === null ? said : `${said}, error ${whole.format(numbers.half)} (${share(numbers.relative)})`;
+function spoken(region, view) {
+  const found = band(region, view);
+  const said = `${nameOf(region)}: ${whole.format(found.value)}, ${intervalName} ${span(found)}`;
+  return found.half === null ? said : `${said}, error ${whole.format(found.half)} (${share(found.relative)})`;
 }

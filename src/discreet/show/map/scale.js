@@ -8,12 +8,15 @@ function rounded(value) {
   return Math.round(value / unit) * unit;
 }
 
+// Quantiles are those of all editions together: a colour means the same in every year.
 const remembered = new Map();
 function breaksOf(level, output) {
   const key = `${level}:${output}`;
   if (!remembered.has(key)) {
-    const { data: columns, shapes } = layers[level];
-    const values = columns[output][0].filter((_, index) => !shapes || shapes[index]).sort((a, b) => a - b);
+    const { shapes } = layers[level];
+    const here = (_, index) => !shapes || shapes[index];
+    const all = data.editions.map((_, edition) => [...numbers(level, { output, edition }, 0)].filter(here));
+    const values = Float64Array.from(all.length === 1 ? all[0] : all.flat()).sort();
     const breaks = [];
     for (let step = 1; step < STEPS; step++) {
       const edge = rounded(values[Math.floor((step * values.length) / STEPS)]);
@@ -24,8 +27,8 @@ function breaksOf(level, output) {
   return remembered.get(key);
 }
 
-function scaleOf(level, output, mode) {
-  const breaks = mode === "error" ? ERRORS : breaksOf(level, output);
+function scaleOf(level, view, mode) {
+  const breaks = mode === "error" ? ERRORS : breaksOf(level, view.output);
   const letter = mode === "error" ? "e" : "v";
   // Fewer classes than colours: spread over the whole ramp.
   const colour = (step) => letter + (breaks.length ? Math.round((step * (STEPS - 1)) / breaks.length) : 3);
@@ -39,9 +42,9 @@ function scaleOf(level, output, mode) {
     : ["all alike"];
   return {
     of: (region) => {
-      const numbers = band(region, output);
-      if (mode === "error" && numbers.relative === null) return "void";
-      return colour(step(mode === "error" ? numbers.relative : numbers.value));
+      const found = band(region, view);
+      if (mode === "error" && found.relative === null) return "void";
+      return colour(step(mode === "error" ? found.relative : found.value));
     },
     legend: names.map((name, i) => ({ name, colour: colour(i) })),
   };

@@ -8,6 +8,7 @@ from typing import Any
 
 from discreet.errors import InputError
 from discreet.show.bars import Bar, bars
+from discreet.show.map.content import numbers_of
 from discreet.show.picture import Picture
 from discreet.show.scale import brief, compact
 from discreet.show.svg import Markup, element
@@ -39,7 +40,10 @@ def map_picture(content: Mapping[str, Any], level: str | None = None, output: st
     rows = _rows(layer, index)
     if not layer["shapes"]:
         return bars(title, [Bar(name, value, *ends) for name, value, ends in rows[:_MOST]])
-    return _drawn(title, content, layer, rows)
+    # Colours are those of all editions together, so that years can be compared.
+    every = [numbers_of(layer, index, edition)[0] for edition in range(len(layer["data"]))]
+    edges = breaks([value for values in every for value, shape in zip(values, layer["shapes"], strict=True) if shape])
+    return _drawn(title, content, layer, rows, edges)
 
 
 def breaks(values: Sequence[float]) -> list[float]:
@@ -57,12 +61,13 @@ def breaks(values: Sequence[float]) -> list[float]:
     return edges
 
 
-def _drawn(title: str, content: Mapping[str, Any], layer: Mapping[str, Any], rows: Sequence[Any]) -> Picture:
+def _drawn(
+    title: str, content: Mapping[str, Any], layer: Mapping[str, Any], rows: Sequence[Any], edges: Sequence[float]
+) -> Picture:
     wide, tall = content["box"]
     unit = min(_WIDTH / wide, _TALL / tall)
     height = unit * tall
     shown = [(row, shape) for row, shape in zip(rows, layer["shapes"], strict=True) if shape]
-    edges = breaks([row[1] for row, _ in shown])
     line = {"stroke-width": (0.5 if len(shown) > 300 else 0.9) / unit}
     paths = [element("path", {"class": "land", "d": shape, **line}) for _, shape in layer["context"]]
     for (name, value, ends), shape in shown:
@@ -78,12 +83,11 @@ def _drawn(title: str, content: Mapping[str, Any], layer: Mapping[str, Any], row
 
 def _rows(layer: Mapping[str, Any], index: int) -> list[tuple[str, float, tuple[float | None, float | None]]]:
     """Name, value and interval of each region."""
-    values, below, above = layer["data"][index]
+    values, below, above = numbers_of(layer, index)
     labels = layer["labels"] or [""] * len(values)
     rows = []
     for at, (code, label, value) in enumerate(zip(layer["codes"], labels, values, strict=True)):
-        down, up = (None if part is None else part if isinstance(part, int) else part[at] for part in (below, above))
-        ends = (None, None) if down is None or up is None else (value - down, value + up)
+        ends = (None, None) if below is None or above is None else (value - below[at], value + above[at])
         rows.append((label or code, value, ends))
     return rows
 
