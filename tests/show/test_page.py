@@ -90,4 +90,4 @@ def test_a_page_inside_a_notebook_is_cut_off_from_it():
     text = frame('"t"', '<p title="x">', 100, scripts=False)
     assert 'sandbox=""' in text
     assert 'srcdoc="&lt;p title=&quot;x&quot;&gt;"' in text
-    assert 'sandbox="allow-scripts"' in frame("t", "", 100, scripts=True)
+    assert 'sandbox="allow-scripts allow-downloads allow-modals"' in frame("t", "", 100, scripts=True)

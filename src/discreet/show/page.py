@@ -7,7 +7,7 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from discreet.show.style import style
@@ -26,7 +26,7 @@ def page(
     kind: str = "",
     private: bool = False,
     data: Any = None,
-    parts: Mapping[str, Any] | None = None,
+    parts: Any = None,
     script: str = "",
     linked: str = "",
     module: str = "",

@@ -1,4 +1,4 @@
-"""A hierarchical release as files with a description of their columns, and as a map."""
+"""A hierarchical release as files with a description of their columns."""
 
 from __future__ import annotations
 
@@ -8,28 +8,24 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.core.release import Release, percent, write_notes
 from discreet.errors import InputError
-from discreet.show.map import Layer, Map, choropleth
 from discreet.trees.dictionary import File, csvw, describe, facts, parquet_table, to_markdown
-from discreet.trees.estimate import Ends
 from discreet.trees.quality import CARE, FLAGS, UNFIT, qualities
 
 if TYPE_CHECKING:
     from discreet.trees.release import TreeRelease
     from discreet.trees.replicates import Replicates
 
-__all__ = ["archive", "level_table", "picture", "save_release", "save_replicates"]
+__all__ = ["archive", "level_table", "save_release", "save_replicates"]
 
 _KINDS = ("parquet", "csv")
-_MOST_NUMBERS = 300_000  # that a page should carry, each with its two ends
 
 
 def save_release(release: TreeRelease, folder: str | Path, kind: str) -> list[Path]:
@@ -145,60 +141,3 @@ def _intervals(release: TreeRelease) -> dict[str, str]:
             f"up to {percent(round(UNFIT, 3))}, and beyond"
         ),
     }
-
-
-_KINDS_SAY = {
-    "each": "Intervals hold for each region by itself, whatever its size.",
-    "typical": "Intervals are typical ones: of regions of about one size, the stated share lies in theirs.",
-}
-
-
-def picture(release: TreeRelease, *, title: str | None, geometry: Any, intervals: str, ends: Ends | None) -> Map:
-    """The map of a release: totals first, then the cells, as many as a page can carry."""
-    tree, estimate = release.tree, release.estimate
-    levels, cells = _fitting(tree.sizes, estimate.counts[0].shape[1])
-    names = [" / ".join(str(label) for label in labels) for labels in product(*(labels for _, labels in release.by))]
-    layers = []
-    for level in range(levels):
-        counts = estimate.counts[level]
-        outputs = {}
-        if not release.cumulative and counts.shape[1] > 1:
-            whole = None if ends is None else (ends.total_lower[level], ends.total_upper[level])
-            outputs["total"] = _band(estimate.totals[level], whole)
-        for cell, name in enumerate(names[:cells]):
-            pair = None if ends is None else (ends.lower[level][:, cell], ends.upper[level][:, cell])
-            outputs[_called(release, name)] = _band(counts[:, cell], pair)
-        codes = tree.codes[level] if level else (tree.names[0],)
-        above = None
-        if level:
-            higher = tree.codes[level - 1] if level > 1 else (tree.names[0],)
-            above = [higher[parent] for parent in tree.parents[level]]
-        layers.append(Layer(tree.names[level], codes, outputs, parents=above))
-    sentence = (
-        f"Every number carries noise that hides any one unit of {release.dataset!r} (cost {release.cost}); "
-        f"what was made of the noisy numbers has not seen the data again. {_KINDS_SAY[intervals]}"
-    )
-    left_out = [f"the level {name}" for name in tree.names[levels:]]
-    left_out += [f"{len(names) - cells:,} more cells"] if cells < len(names) else []
-    if left_out:
-        sentence += f" This page leaves out {' and '.join(left_out)}: the files have them."
-    named = title or f"{release.dataset}, by {release.method}"
-    return choropleth(layers, title=named, confidence=release.confidence, privacy=sentence, geometry=geometry)
-
-
-def _fitting(sizes: tuple[int, ...], cells: int) -> tuple[int, int]:
-    """How many levels, from the root, and how many cells the page has room for: levels first."""
-    levels = 1
-    while levels < len(sizes) and 2 * sum(sizes[: levels + 1]) <= _MOST_NUMBERS:
-        levels += 1
-    return levels, max(1, min(cells, _MOST_NUMBERS // sum(sizes[:levels]) - 1))
-
-
-def _called(release: TreeRelease, name: str) -> str:
-    if release.cumulative:
-        return f"groups of at least {name}"
-    return name or "count"
-
-
-def _band(counts: Any, ends: tuple[Any, Any] | None) -> tuple[Any, Any, Any]:
-    return (counts, None, None) if ends is None else (counts, *ends)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +15,8 @@ from discreet.core.release import Release, plural
 from discreet.errors import InputError
 from discreet.ledger.door import Answer
 from discreet.mechanisms.inputs import read_confidence
+from discreet.query.notation import write_condition
+from discreet.query.predicate import predicate_from
 from discreet.trees.declaration import resolve_rules
 from discreet.trees.estimate import Ends, Estimate
 from discreet.trees.intervals.each import size_ends
@@ -52,6 +55,8 @@ class TreeRelease(Publication):
     """What is protected, in words; empty in records of earlier versions."""
     counted: str = "records"
     """What is counted: records, or groups of them."""
+    where: str = ""
+    """Which rows are counted, where not all are."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> TreeRelease:
@@ -72,6 +77,7 @@ class TreeRelease(Publication):
             rules=rules_from(entry.get("rules")),
             protects=entry.get("protects", ""),
             counted=_counted(answer.query),
+            where=_condition(answer.query),
             stale=answer.stale,
             caveats=answer.caveats,
         )
@@ -212,11 +218,28 @@ class TreeRelease(Publication):
 
         return save_measurements(self, folder)
 
-    def map(self, *, title: str | None = None, geometry: Any = "auto", intervals: str = "each") -> Map:
-        """A choropleth with intervals (`each` or `typical`) and drill-down, as one page that needs no network."""
-        from discreet.trees.export import picture
+    def map(
+        self,
+        *,
+        title: str | None = None,
+        geometry: Any = "auto",
+        code_property: str | None = None,
+        intervals: str = "each",
+        label: str = "",
+        compare: Mapping[str, TreeRelease] | None = None,
+    ) -> Map:
+        """A choropleth with intervals and drill-down, as one page that needs no network.
 
-        return picture(self, title=title, geometry=geometry, ends=self._ends(intervals), intervals=intervals)
+        `geometry` is a GeoJSON or TopoJSON file (or its content) whose features' ids, or `code_property`, are codes of
+        regions. `intervals` (`each` or `typical`) are shown first; readers may change them. `compare` puts other
+        releases of the same levels, regions and cells on the page, by name: other years, or `again` by another method;
+        `label` is what this one is called beside them.
+        """
+        from discreet.trees.atlas import draw_map
+
+        self._ends(intervals)
+        how = {"geometry": geometry, "code_property": code_property, "intervals": intervals}
+        return draw_map(self, title=title, label=label, compare=compare, **how)
 
     def __repr__(self) -> str:
         lines = [f"<Hierarchy of {self.dataset!r}, by {self.method}>"]
@@ -272,3 +295,10 @@ def _counted(query: Any) -> str:
     asked = query.get("tree", {}) if isinstance(query, dict) else {}
     groups = asked.get("sizes") if isinstance(asked, dict) else None
     return f"groups of one {groups['column']}" if groups else "records"
+
+
+def _condition(query: Any) -> str:
+    """The condition in a record of what was asked, in words; none where it says nothing of it."""
+    tree = query.get("tree") if isinstance(query, Mapping) else None
+    where = tree.get("where") if isinstance(tree, Mapping) else None
+    return "" if where is None else write_condition(predicate_from(where))

@@ -72,7 +72,11 @@ def test_a_hierarchy_from_its_price_to_its_map(service):
     assert ann.get(f"{at}&format=exe").status_code == 422
     assert ann.get(f"/d/people/map/table?release={identity}&level=moon").status_code == 422
     content = ann.get(f"/d/people/map/content?release={identity}").json()
-    assert content["layers"][2]["codes"] == ["A1", "A2", "B1"]
+    assert [layer["size"] for layer in content["layers"]] == [1, 2, 3]  # levels are fetched when they are opened
+    counties = ann.get(f"/d/people/map/content?release={identity}&level=2").json()
+    assert counties["codes"] == ["A1", "A2", "B1"]
+    for level in ("3", "-1"):
+        assert ann.get(f"/d/people/map/content?release={identity}&level={level}").status_code == 404
     saved = ann.get(f"/d/people/map/file?release={identity}")
     assert "attachment" in saved.headers["content-disposition"]
     assert saved.headers["content-type"] == "application/octet-stream"

@@ -23,7 +23,9 @@ from discreet.errors import InputError
 from discreet.ledger.outcome import Outcome
 from discreet.ledger.quote import price_text
 from discreet.query.ask import Ask
+from discreet.show.map.content import head_of
 from discreet.show.map.drawing import Map, controls, script
+from discreet.trees.atlas import map_title
 from discreet.trees.export import level_table
 from discreet.trees.release import TreeRelease
 
@@ -32,6 +34,10 @@ __all__ = ["made", "routes"]
 _SHOWN = 500  # rows of a table on a page; files have them all
 _REGIONS = ("county", "state", "region", "district", "province", "tract", "block", "municipality", "canton", "area")
 _CONTENT = 'await fetch(document.getElementById("atlas").dataset.content).then((answer) => answer.json())'
+_LEVEL = (
+    '(level) => fetch(document.getElementById("atlas").dataset.content + "&level=" + level)'
+    ".then((answer) => (answer.ok ? answer.json() : Promise.reject(answer.status)))"
+)
 _BEFORE = (
     'document.getElementById("atlas").hidden = false;\ndocument.getElementById("plain").removeAttribute("open");\n'
 )
@@ -42,7 +48,7 @@ def routes(frame: Frame) -> APIRouter:
     pages = frame.router(Ask)
     frame.links.append(("map", "Map"))
     frame.tables.add("map")
-    frame.static["map.js"] = script(_CONTENT, _BEFORE).encode()
+    frame.static["map.js"] = script(_CONTENT, _LEVEL, _BEFORE).encode()
     service = frame.service
     anyone: Any = Depends(frame.caller)
     trees: Cache[TreeRelease] = Cache(4)
@@ -57,7 +63,7 @@ def routes(frame: Frame) -> APIRouter:
         return tree, outcome
 
     def drawn(dataset: str, tree: TreeRelease) -> Map:
-        return maps.get(f"{dataset}/{tree.id}", lambda: tree.map(title=f"{dataset}, by {tree.levels[-1]}"))
+        return maps.get(f"{dataset}/{tree.id}", tree.map)
 
     def first(dataset: str, caller: Caller) -> dict[str, str]:
         columns = service.curator(dataset, caller).schema.columns
@@ -100,7 +106,7 @@ def routes(frame: Frame) -> APIRouter:
             "map.html",
             caller,
             tree=tree,
-            title=f"{dataset}, by {tree.levels[-1]}",
+            title=map_title(tree),
             atlas=controls(),
             level=level,
             below=tree.levels[place + 1] if place + 1 < len(tree.levels) else "",
@@ -114,9 +120,14 @@ def routes(frame: Frame) -> APIRouter:
         )
 
     @pages.get("/d/{dataset}/map/content")
-    def content(dataset: str, release: str, caller: Caller = anyone) -> Response:
-        """What the script draws: published numbers with their intervals, and shapes."""
-        return JSONResponse(drawn(dataset, known(dataset, release, caller)[0]).content)
+    def content(dataset: str, release: str, level: int | None = None, caller: Caller = anyone) -> Response:
+        """What the script draws: its head, or a level's published numbers with their intervals, and shapes."""
+        whole = drawn(dataset, known(dataset, release, caller)[0]).content
+        if level is None:
+            return JSONResponse(head_of(whole))
+        if not 0 <= level < len(whole["layers"]):
+            raise HTTPException(404, "There is no such level.")
+        return JSONResponse(whole["layers"][level])
 
     @pages.get("/d/{dataset}/map/file")
     def file(dataset: str, release: str, caller: Caller = anyone) -> Response:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.show.map.atlas import LATER
 from discreet.show.map.layer import Layer, lineage
@@ -54,10 +55,10 @@ def _edition(first: Layer, layer: Layer, kinds: int) -> list[list[Packed | None]
     if layer.codes != first.codes:
         position = {code: index for index, code in enumerate(layer.codes)}
         order = np.array([position[code] for code in first.codes])
-    rows = []
+    rows: list[list[Packed | None]] = []
     for name, (value, lower, upper) in layer.outputs.items():
         pairs = [(lower, upper), layer.typical.get(name, (None, None))][:kinds]
-        columns = [value]
+        columns: list[NDArray[np.int64] | None] = [value]
         for below, above in pairs:
             # An interval is mostly narrow beside its value: distances are shorter to write than ends.
             columns += [None if below is None else value - below, None if above is None else above - value]

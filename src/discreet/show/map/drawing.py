@@ -68,6 +68,7 @@ def choropleth(
     confidence: float | None = None,
     privacy: str = "",
     about: str | None = None,
+    intervals: str = "each",
     label: str = "",
     compare: Mapping[str, Sequence[Layer]] | None = None,
     geometry: Any = "auto",
@@ -80,6 +81,7 @@ def choropleth(
     their FIPS codes), TopoJSON or GeoJSON (a path or a dictionary, whose features' ids, or `code_property`, are codes),
     such a thing for each level by name, or None. Without shapes the page shows bars with intervals. `privacy` is the
     sentence on what the release guarantees; `about` replaces the one on what an interval means.
+    `intervals` says which are shown first where layers have `typical` ones too.
     `compare` holds other editions of the same numbers by name (years, methods): the same levels, regions and outputs.
     The page then has a list of editions, of which the first is called `label`. Any two maps can be put side by side.
 
@@ -96,6 +98,8 @@ def choropleth(
         raise InputError("title", title, "text that says what is shown")
     if confidence is not None and not 0 < confidence < 1:
         raise InputError("confidence", confidence, "a number between 0 and 1")
+    if intervals not in KINDS:
+        raise InputError("intervals", intervals, among=KINDS)
     outputs = list(layers[0].outputs)
     found = shapes(layers, geometry, projection, code_property)
     level = "" if confidence is None else f"{float(str(confidence)) * 100:.12g}%"
@@ -109,6 +113,7 @@ def choropleth(
         "first": outputs.index(output) if output is not None else 0,
         "editions": list(editions),
         "kinds": list(KINDS[: len(said)]),
+        "kind": min(KINDS.index(intervals), len(said) - 1),
         "box": [found.width, found.height],
         "outline": found.outline,
         "note": found.note,

@@ -2,7 +2,7 @@
 const bare = !layers.some((_, level) => mapped(level));
 const choices = layers.map((_, level) => level).filter((level) => mapped(level) && (!root || level > root.level));
 const state = {
-  focus: root, mode: "value", kind: 0, two: false, level: choices.length ? choices[0] : null,
+  focus: root, mode: "value", kind: data.kind, two: false, level: choices.length ? choices[0] : null,
   views: [{ output: data.first, edition: 0 }, secondView()],
 };
 const panes = bare ? [] : [new Pane("")];
@@ -285,7 +285,7 @@ function offer(field, names, view, part) {
 
 $("title").textContent = data.title;
 for (const id of ["about", "privacy", "note"]) {
-  $(id).textContent = id === "about" ? data.about[0] : data[id];
+  $(id).textContent = id === "about" ? data.about[state.kind] : data[id];
   $(id).hidden = !$(id).textContent;
 }
 document.body.classList.toggle("bare", bare);

@@ -1,0 +1,127 @@
+"""A hierarchical release as a map: every cell of every level, both kinds of intervals, other releases beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import InputError, kind_of
+from discreet.show.map import Layer, Map, choropleth
+from discreet.show.map.drawing import MOST_NUMBERS
+from discreet.trees.estimate import Ends
+
+if TYPE_CHECKING:
+    from discreet.trees.release import TreeRelease
+
+__all__ = ["draw_map", "map_title"]
+
+
+def draw_map(
+    release: TreeRelease,
+    *,
+    title: str | None = None,
+    label: str = "",
+    compare: Mapping[str, TreeRelease] | None = None,
+    **how: Any,
+) -> Map:
+    """The map of a release: totals first, then every cell; a page too large for a browser leaves out lowest levels."""
+    others = _others(release, compare)
+    editions = [release, *others.values()]
+    levels = _fitting(editions)
+    left_out = release.levels[levels:]
+    sentence = (
+        f"Every number carries noise that hides any one unit of {release.dataset!r} (cost {release.cost}); "
+        "what was made of the noisy numbers has not seen the data again."
+    )
+    if left_out:
+        sentence += f" This page leaves out the level {' and the level '.join(left_out)}: the files have it."
+    return choropleth(
+        _layers(release, levels),
+        title=title or map_title(release),
+        confidence=release.confidence,
+        privacy=sentence,
+        label=label or (release.id if others else ""),
+        compare={name: _layers(other, levels) for name, other in others.items()},
+        **how,
+    )
+
+
+def map_title(release: TreeRelease) -> str:
+    """What a release shows, in a line: the dataset, what is counted in it, by which regions and columns.
+
+    Other tables of the same dataset differ in just that; by which method the numbers were made stands elsewhere.
+    """
+    levels, columns = release.levels[1:], [name for name, _ in release.by]
+    regions = " and ".join([", ".join(levels[:-1]), levels[-1]]) if len(levels) > 1 else levels[0] if levels else ""
+    counted = f"{release.counted} by size" if release.cumulative else "counts"
+    title = f"{release.dataset}: {counted}{f' by {regions}' if regions else ''}"
+    if columns and not release.cumulative:
+        title += f", by {' and '.join(columns)}"
+    return f"{title}, where {release.where}" if release.where else title
+
+
+def _others(release: TreeRelease, compare: Mapping[str, TreeRelease] | None) -> Mapping[str, TreeRelease]:
+    if compare is None:
+        return {}
+    if not isinstance(compare, Mapping) or not all(isinstance(other, type(release)) for other in compare.values()):
+        raise InputError("compare", kind_of(compare), "a dictionary of hierarchies by name, such as {'2020': release}")
+    for name, other in compare.items():
+        if other.levels != release.levels:
+            raise InputError("compare", name, f"a hierarchy with the levels {', '.join(release.levels)}")
+        if other.confidence != release.confidence:
+            hint = f"Make it again for free: again(method, confidence={release.confidence})."
+            raise InputError("compare", name, f"a hierarchy with intervals of confidence {release.confidence}", hint)
+    return compare
+
+
+def _fitting(editions: list[TreeRelease]) -> int:
+    """How many levels, from the root, the page has room for with all their cells."""
+    numbers = 0
+    for level in range(editions[0].tree.depth):
+        for one in editions:
+            kinds = sum(ends is not None for ends in (one.estimate.each, one.estimate.typical))
+            numbers += one.tree.sizes[level] * (one.measured.cells + 1) * (3 if kinds < 2 else 5)
+        if level and numbers > MOST_NUMBERS:
+            return level
+    return editions[0].tree.depth
+
+
+def _layers(release: TreeRelease, levels: int) -> list[Layer]:
+    tree, estimate = release.tree, release.estimate
+    names = [" / ".join(str(label) for label in labels) for labels in product(*(labels for _, labels in release.by))]
+    layers = []
+    for level in range(levels):
+        counts = estimate.counts[level]
+        values: dict[str, tuple[Any, int | None]] = {}
+        if not release.cumulative and counts.shape[1] > 1:
+            values["total"] = (estimate.totals[level], None)
+        for cell, name in enumerate(names):
+            values[_called(release, name)] = (counts[:, cell], cell)
+        outputs = {name: (value, *_ends(estimate.each, level, cell)) for name, (value, cell) in values.items()}
+        typical = {name: _ends(estimate.typical, level, cell) for name, (_, cell) in values.items()}
+        above = None
+        if level:
+            higher = _codes(release, level - 1)
+            above = [higher[parent] for parent in tree.parents[level]]
+        stated = None if estimate.typical is None else typical
+        layers.append(Layer(tree.names[level], _codes(release, level), outputs, parents=above, typical=stated))
+    return layers
+
+
+def _ends(ends: Ends | None, level: int, cell: int | None) -> tuple[Any, Any]:
+    if ends is None:
+        return None, None
+    if cell is None:
+        return ends.total_lower[level], ends.total_upper[level]
+    return ends.lower[level][:, cell], ends.upper[level][:, cell]
+
+
+def _codes(release: TreeRelease, level: int) -> tuple[str, ...]:
+    return release.tree.codes[level] if level else (release.tree.names[0],)
+
+
+def _called(release: TreeRelease, name: str) -> str:
+    if release.cumulative:
+        return f"groups of at least {name}"
+    return name or "count"
