@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from browser import screenshot
 from map_layers import layer
 
+from browser import screenshot
 from discreet.show.map import Layer, choropleth
 
 TOWNS = [f"t{number:02d}" for number in range(24)]
