@@ -82,3 +82,42 @@ def test_what_can_be_written_is(folder):
 def test_an_output_that_is_none(capsys):
     assert run("ask", "people.csv", "coun", "--epsilon", "0.1", "--yes") == 2
     assert "`outputs` must be one of count, people, distinct, sum, mean" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (("--geometry", "counties.geojson"), "--geometry"),  # without a map
+        (("--map", "map.html", "--geometry", "nowhere.json"), "--geometry"),
+        (("--map", "map.html", "--geometry", "people.csv"), "--geometry"),
+        (("--map", "map.html", "--geometry", "counties.geojson", "--code-property", "fips"), "--geometry"),
+    ],
+)
+def test_shapes_that_cannot_be_read_are_found_out_before_anything_is_spent(folder, words, option, capsys):
+    shutil.copy(Path(str(files("discreet.apps.demo"))) / "counties.geojson", folder)
+    assert run(*TREE, *words) == 2
+    assert option in capsys.readouterr().err
+    assert not spent()
+
+
+def test_a_map_has_the_shapes_given_and_other_methods_and_releases_beside_it(folder, capsys):
+    shutil.copy(Path(str(files("discreet.apps.demo"))) / "counties.geojson", folder)
+    assert run(*TREE, "--id", "a", "--map", "a.html", "--geometry", "counties.geojson") == 0
+    page = Path("a.html").read_text(encoding="utf-8")
+    assert "people: counts by county" in page
+    assert page.count('"mapped":true') == 1
+    assert run(*TREE, "--id", "b") == 0
+    shown = ("tree", "show", "a", "--map", "b.html", "--compare", "2020=b", "--compare", "topdown", "--label", "2010")
+    assert run(*shown) == 0
+    assert '"editions":["2010","2020","topdown"]' in Path("b.html").read_text(encoding="utf-8")
+    capsys.readouterr()
+    assert run("tree", "show", "a", "--map", "c.html", "--compare", "nothing") == 2
+    assert "--compare" in capsys.readouterr().err
+    assert run("tree", "show", "a", "--map", "c.html", "--geometry", "elsewhere.json") == 2
+    elsewhere = (folder / "counties.geojson").read_text().replace('"id":"', '"id":"new ')
+    (folder / "elsewhere.json").write_text(elsewhere)
+    capsys.readouterr()
+    assert run("tree", "show", "a", "--map", "c.html", "--geometry", "elsewhere.json") == 2
+    told = capsys.readouterr()
+    assert "new Ash" in told.err
+    assert "discreet tree show a --map c.html" in told.out

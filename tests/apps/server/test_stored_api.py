@@ -45,6 +45,16 @@ def test_a_hierarchy_from_plan_to_tables(service):
     stored = ann.get("/api/datasets/people/tree/census/table?level=state&format=parquet&totals=true")
     assert pyarrow.parquet.read_table(io.BytesIO(stored.content)).column_names[0] == "state"
     assert 'filename="state.parquet"' in stored.headers["content-disposition"]
+    square = {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 0]]]}
+    shapes = {"type": "Feature", "id": "A1", "geometry": square}
+    at = "/api/datasets/people/tree/census/map"
+    drawn = ann.post(at, json={"geometry": shapes, "label": "now", "compare": {"then": "census"}})
+    assert '"editions":["now","then"]' in drawn.text
+    assert drawn.text.count('"mapped":true') == 1
+    assert 'filename="map.html"' in drawn.headers["content-disposition"]
+    assert "counts by state and county" in ann.post(at, json={}).text
+    for wrong in ({"geometry": {"county": "/etc/hostname"}}, {"geometry": {"type": "Point"}}, {"compare": {"b": "no"}}):
+        assert ann.post(at, json=wrong).status_code in (404, 422)
     again = ann.post("/api/datasets/people/tree/release", json={**TREE, "release": "census"})
     assert again.json()["state"] == "done"
     assert str(spent(service)["team"]) == "1/2"

@@ -92,6 +92,19 @@ _FORMAT = Annotated[
     typer.Option("--format", help="Format of the files: parquet or csv.", autocompletion=offered("parquet", "csv")),
 ]
 _MAP = Annotated[Path | None, typer.Option("--map", help="Also write a map with intervals to this HTML file.")]
+_GEOMETRY = Annotated[
+    Path | None, typer.Option(help="GeoJSON or TopoJSON file with the shapes of regions, for the map.")
+]
+_CODES = Annotated[
+    str | None, typer.Option("--code-property", help="Property of its features that is a region's code, if not the id.")
+]
+_COMPARE = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Put another release beside this one on the map, ID or NAME=ID, or another method; repeat for more."
+    ),
+]
+_LABEL = Annotated[str, typer.Option(help="What this release is called beside others: 2020, say.")]
 
 
 def _methods(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -111,13 +124,69 @@ def _check_levels(given: Mapping[str, Any]) -> None:
         raise InputError("--format", given["format"], hint="Nothing was spent.", among=("parquet", "csv"))
     _check_folder(given)
     fit_to_write(given["map_file"], "--map", (".html",))
+    if given["map_file"] is None:
+        for name in ("geometry", "code_property", "compare", "label"):
+            if given.get(name):
+                flag = f"--{name.replace('_', '-')}"
+                raise InputError(flag, str(given[name]), "given with --map", "Nothing was spent.")
+    if given["geometry"] is not None:
+        from discreet.show.map.topojson import collections
+
+        try:
+            features = sum(map(len, collections(given["geometry"], given["code_property"])))
+        except InputError as problem:
+            raise problem.about("--geometry") from None
+        if not features:
+            hint = "Name the property that is a region's code with --code-property. Nothing was spent."
+            raise InputError("--geometry", str(given["geometry"]), "a file of polygons that have an id", hint)
+
+
+def _draw_tree(answer: TreeRelease, given: Mapping[str, Any]) -> Path:
+    """Write the map; what is wrong with it is said with how to draw it again, since the release itself is stored."""
+    compare = {name: _other(answer, text, given) for name, text in map(_named, given.get("compare") or [])}
+    label = given.get("label") or (answer.method if set(compare) & set(_known_methods()) else "")
+    try:
+        drawn = answer.map(
+            geometry="auto" if given["geometry"] is None else given["geometry"],
+            code_property=given["code_property"],
+            compare=compare or None,
+            label=label,
+        )
+    except InputError as problem:
+        say(f"The release is stored: discreet tree show {answer.id} --map {given['map_file']} draws it for free.")
+        raise problem.about(f"--{problem.field.replace('_', '-')}") from None
+    return drawn.save(given["map_file"])
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, equals, identity = text.partition("=")
+    return (name, identity) if equals else (text, text)
+
+
+def _known_methods() -> Iterable[str]:
+    from discreet.trees.methods import METHODS
+
+    return METHODS
+
+
+def _other(answer: TreeRelease, text: str, given: Mapping[str, Any]) -> TreeRelease:
+    """The same release by another method, or another release of the ledger."""
+    if text in _known_methods():
+        return answer.again(text)
+    from discreet.apps.cli.options import open_ledger
+    from discreet.curator import read_release
+
+    try:
+        other: TreeRelease = read_release(open_ledger(given["ledger"]), text, kind="tree")
+    except InputError as problem:
+        raise problem.about("--compare") from None
+    return other
 
 
 def _deliver_tree(answer: TreeRelease, given: Mapping[str, Any]) -> None:
     written = [] if given["out"] is None else answer.save(given["out"], given["format"])
     if given["map_file"] is not None:
-        answer.map().save(given["map_file"])
-        written.append(given["map_file"])
+        written.append(_draw_tree(answer, given))
     if given["as_json"]:
         show_json({**answer.to_dict(), "files": [str(path) for path in written]})
         return
@@ -139,10 +208,16 @@ def _deliver_tree(answer: TreeRelease, given: Mapping[str, Any]) -> None:
 
 
 TREE = Delivery(
-    {"out": (_LEVELS, None), "format": (_FORMAT, "parquet"), "map_file": (_MAP, None)},
+    {
+        "out": (_LEVELS, None),
+        "format": (_FORMAT, "parquet"),
+        "map_file": (_MAP, None),
+        "geometry": (_GEOMETRY, None),
+        "code_property": (_CODES, None),
+    },
     _deliver_tree,
     _check_levels,
-    shown={"method": (_AGAIN, None)},
+    shown={"method": (_AGAIN, None), "compare": (_COMPARE, None), "label": (_LABEL, "")},
     again=lambda answer, given: answer if given["method"] is None else answer.again(given["method"]),
 )
 

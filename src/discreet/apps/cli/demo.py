@@ -67,7 +67,7 @@ def _ledger(folder: Path, kept: bool) -> Ledger:
 
 
 def _story(folder: Path, *, kept: bool) -> Curator:
-    for name in ("people.csv", "discreet.toml"):
+    for name in ("people.csv", "discreet.toml", "counties.geojson"):
         if not (folder / name).exists():
             with as_file(files("discreet.apps.demo") / name) as shipped:
                 shutil.copy(shipped, folder / name)
@@ -149,7 +149,14 @@ def _serve(curator: Curator, folder: Path, port: int | None) -> None:
         say(f"\nOpen {launch.link(f'http://127.0.0.1:{place}')}")
         say("in a browser. That address is for you alone; stop the server with Ctrl-C.")
         uvicorn.run(
-            application(Service({"people": curator}, Tokens(launch.store), linked=True)),
+            application(
+                Service(
+                    {"people": curator},
+                    Tokens(launch.store),
+                    linked=True,
+                    geometry=str(folder / "counties.geojson"),
+                )
+            ),
             host="127.0.0.1",
             port=place,
             access_log=False,

@@ -51,6 +51,9 @@ def serve(
         list[str] | None,
         typer.Option(help="Also a survey, FILE or FILE=STORE, under /surveys/NAME/; repeat for more."),
     ] = None,
+    geometry: Annotated[
+        str | None, typer.Option(help="GeoJSON or TopoJSON file with the shapes of regions, for maps.")
+    ] = None,
     origin: Annotated[
         str | None, typer.Option(help="The address people see, such as https://curator.example, behind a proxy.")
     ] = None,
@@ -87,6 +90,7 @@ def serve(
         seconds=seconds,
         pace=pace,
         workers=workers,
+        geometry=geometry,
     )
     free_to_listen(host, port)
     home = f"{'https' if certificate else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"

@@ -6,9 +6,19 @@ Everything is plain values: no path is opened, no code is taken, and what would 
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictStr, create_model, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictFloat,
+    StrictStr,
+    create_model,
+    field_validator,
+    model_validator,
+)
 
 from discreet.apps.server.limits import (
     WORK,
@@ -35,7 +45,16 @@ from discreet.query.combination import MOST_COMBINATIONS
 from discreet.query.forms import AMOUNT
 from discreet.query.notation import read_key
 
-__all__ = ["REQUESTS", "Amount", "JobRequest", "Plain", "PublishRequest", "QuestionRequest", "ReleaseRequest"]
+__all__ = [
+    "REQUESTS",
+    "Amount",
+    "JobRequest",
+    "MapRequest",
+    "Plain",
+    "PublishRequest",
+    "QuestionRequest",
+    "ReleaseRequest",
+]
 
 Text = Annotated[str, Field(max_length=10_000)]
 Amount = Annotated[
@@ -134,6 +153,24 @@ class PublishRequest(Plain):
         check_lists(self.how, "how", curator.declared)
         check_rows(self.how.get("rows"), offer.plan, known)
         return offer.answer(self.release, read_how(known, self.how, curator.declared), wait=False)
+
+
+class MapRequest(Plain):
+    """How to draw a hierarchy: shapes as GeoJSON or TopoJSON, the intervals shown first, other releases beside it."""
+
+    geometry: dict[str, Any] | None = None
+    code_property: Annotated[str, Field(max_length=200)] | None = None
+    intervals: Literal["each", "typical"] = "each"
+    label: Annotated[str, Field(max_length=200)] = ""
+    compare: Annotated[dict[str, Annotated[str, Field(max_length=200)]], Field(max_length=8)] = {}
+
+    @field_validator("geometry")
+    @classmethod
+    def _whole(cls, geometry: dict[str, Any] | None) -> dict[str, Any] | None:
+        # Without a type it would be a source for each level, and a source may be a path: of this machine.
+        if geometry is not None and "type" not in geometry:
+            raise ValueError("GeoJSON or TopoJSON, with its type")
+        return geometry
 
 
 _CONFIDENCE = Annotated[float, Field(gt=0, lt=1)]

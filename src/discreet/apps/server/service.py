@@ -19,6 +19,8 @@ from discreet.ledger.outcome import Outcome
 if TYPE_CHECKING:
     from discreet.apps.server.requests import JobRequest, QuestionRequest
     from discreet.apps.server.surveys import Survey
+    from discreet.show.map import Map
+    from discreet.trees.release import TreeRelease
 
 __all__ = ["Limits", "Service", "standing_to"]
 
@@ -59,9 +61,21 @@ class Service:
     plans: Plans = field(default_factory=Plans)
     linked: bool = False
     """Whether a token may be shown in an address: that of the one run of a server which has no others."""
+    geometry: str | None = None
+    """A file with the shapes of regions, for maps of hierarchies whose codes are in it."""
 
     def __post_init__(self) -> None:
         self.jobs.settled = self._settled
+
+    def draw(self, tree: TreeRelease, geometry: Any = None, **how: Any) -> Map:
+        """The map of a hierarchy: by the shapes given, or those of the server where they have its regions."""
+        if geometry is None and self.geometry is not None:
+            try:
+                return tree.map(geometry=self.geometry, **how)
+            except InputError as problem:
+                if problem.field != "geometry":
+                    raise
+        return tree.map(geometry="auto" if geometry is None else geometry, **how)
 
     def caller(self, authorization: str | None) -> Caller | None:
         """Who is asking, by the header that says so."""

@@ -55,6 +55,8 @@ class Settings:
     workers: int = 1
     linked: bool = False
     """Whether the token is that of this run, which may be shown in an address."""
+    geometry: str | None = None
+    """A file with the shapes of regions, for maps."""
 
     def service(self, opener: Opener = _open) -> Service:
         """Open everything, each table by `opener`; `InputError` says what cannot be."""
@@ -70,7 +72,10 @@ class Settings:
         # Every worker has its part of the rate, so that all of them together keep to it.
         rate = self.rate / self.workers
         limits = replace(Limits(), rate=rate, burst=max(3 * rate, 2.0), seconds=self.seconds, pace=self.pace)
-        service = Service(named, known, limits, Jobs(self.jobs, limits.jobs), linked=self.linked)
+        if self.geometry is not None:
+            _check_geometry(self.geometry)
+        jobs = Jobs(self.jobs, limits.jobs)
+        service = Service(named, known, limits, jobs, linked=self.linked, geometry=self.geometry)
         if not self.surveys:
             return service
         from discreet.apps.server.surveys import survey_at
@@ -108,6 +113,18 @@ class Settings:
         """The values that the process which started this one shares."""
         values = json.loads(Path(os.environ[_PLACE]).read_text())
         return cls(**{**values, **{name: tuple(values[name]) for name in ("data", "surveys")}})
+
+
+def _check_geometry(path: str) -> None:
+    """A file without shapes is a mistake, better found now."""
+    from discreet.show.map.topojson import collections
+
+    try:
+        features = sum(map(len, collections(path)))
+    except InputError as problem:
+        raise problem.about("--geometry") from None
+    if not features:
+        raise InputError("--geometry", path, "a file of polygons whose ids are codes of regions")
 
 
 def _check_allotments(tokens: Tokens, curators: dict[str, Curator]) -> None:

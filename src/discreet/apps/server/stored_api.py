@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from discreet.apps.server.access import Access
-from discreet.apps.server.requests import PublishRequest
+from discreet.apps.server.requests import MapRequest, PublishRequest
 from discreet.apps.server.responses import Json, ReleaseResponse, StoredResponse, WireResponse, answers, paths
 from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller
@@ -74,6 +74,20 @@ def routes(service: Service, access: Access) -> APIRouter:
         if format == "json":
             return Json(service.shown(name, release, table.to_dict(), caller))
         return _table(table, format, f"{level}")
+
+    @api.post(
+        "/tree/{release}/map",
+        response_class=Response,
+        responses={200: {"description": "the map, one HTML file", "content": _files("application/octet-stream")}},
+    )
+    def tree_map(name: str, release: str, asked: MapRequest, caller: Caller = access.anyone) -> Response:
+        """A map with intervals and drill-down: one HTML file that needs no network."""
+        whole: TreeRelease = found(name, "tree", release, caller)
+        others = {label: found(name, "tree", other, caller) for label, other in asked.compare.items()}
+        how = {"code_property": asked.code_property, "intervals": asked.intervals, "label": asked.label}
+        with service.plans.turn(caller.name):
+            drawn = service.draw(whole, asked.geometry, compare=others or None, **how)
+        return _file(drawn.html, "map", "html")
 
     @api.get("/synth/{release}", responses=summary)
     def synth(name: str, release: str, caller: Caller = access.anyone) -> Json:

@@ -63,7 +63,7 @@ def routes(frame: Frame) -> APIRouter:
         return tree, outcome
 
     def drawn(dataset: str, tree: TreeRelease) -> Map:
-        return maps.get(f"{dataset}/{tree.id}", tree.map)
+        return maps.get(f"{dataset}/{tree.id}", lambda: service.draw(tree))
 
     def first(dataset: str, caller: Caller) -> dict[str, str]:
         columns = service.curator(dataset, caller).schema.columns

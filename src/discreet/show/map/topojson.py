@@ -69,7 +69,7 @@ def collections(source: Any, code_property: str | None = None) -> list[Collectio
         if whole.get("type") in ("FeatureCollection", "Feature"):
             features = whole["features"] if whole["type"] == "FeatureCollection" else [whole]
             return [_collection(((part, _plain(part["geometry"])) for part in features), code_property, False)]
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError):
         raise InputError("geometry", whole.get("type"), "well-formed TopoJSON or GeoJSON polygons") from None
     raise InputError("geometry", whole.get("type"), "TopoJSON (a Topology) or GeoJSON (a FeatureCollection)")
 
