@@ -29,7 +29,7 @@ def _example_folder(request):
     monkeypatch, tmp_path = map(request.getfixturevalue, ("monkeypatch", "tmp_path"))
     shipped = Path(str(files("discreet.apps.demo")))
     (tmp_path / "demo").mkdir()
-    for name in ("people.csv", "discreet.toml"):
+    for name in ("people.csv", "discreet.toml", "counties.geojson"):
         shutil.copy(shipped / name, tmp_path / "demo" / name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DISCREET_WHO", "reader")
