@@ -1,6 +1,6 @@
 """The exact integer optimum over a tree against the relaxed quadratic program, rounded: CPU, memory, broken sums.
 
-    python bench/hierarchy.py [--quick] [--json] [--no-peers] [--leaves 1e7]
+    python bench/hierarchy.py [--quick] [--json] [--no-peers] [--leaves 1e7] [--only release]
 
 The tree has ten children for every region; leaves have counts with a long tail (gamma-Poisson, a third of them zero or
 one), and every region has discrete Laplace noise of scale 8. Every case runs in a process of its own; the least CPU
@@ -106,6 +106,49 @@ def by_totals(regions: int, which: str) -> dict[str, float]:
     return {"cpu": seconds, "memory": peak_megabytes(), "broken": broken}
 
 
+def by_desk(leaves: int) -> dict[str, float]:
+    """A release by the public path: from rows, through counting, noise, `bayes`, both intervals and the ledger."""
+    from tempfile import TemporaryDirectory
+
+    import pyarrow as pa
+
+    import discreet
+    from discreet import Budget
+    from discreet.data.column import Category, Text
+    from discreet.data.schema import Schema
+
+    numbers = np.random.default_rng(1)
+    digits = len(str(leaves - 1))
+    codes = [f"{number:0{digits}d}" for number in range(leaves)]
+    people = numbers.poisson(numbers.gamma(0.6, 12, leaves) * (numbers.random(leaves) < 0.7))
+    many = int(people.sum())
+    labels = {"block": codes, "sex": ["f", "m"], "age": [f"{age:02}" for age in range(12)]}
+    drawn = {
+        "block": np.repeat(np.arange(leaves), people),
+        "sex": numbers.integers(0, 2, many),
+        "age": np.minimum(numbers.geometric(0.25, many) - 1, 11),
+    }
+    rows = {
+        name: pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), pa.array(labels[name])).cast("string")
+        for name, places in drawn.items()
+    }
+    named = {"sex": Category(labels["sex"], nullable=False), "age": Category(labels["age"], nullable=False)}
+    schema = Schema("people", {"block": Text(), **named})
+    names = ("state", "county", "tract", "group", "block")
+    levels = {name: digits - 4 + place for place, name in enumerate(names)}
+    geography = pa.table({name: [code[:length] for code in codes] for name, length in levels.items() if length > 0})
+    with TemporaryDirectory() as folder:
+        account = {"ledger": f"{folder}/ledger.db", "budget": Budget(9), "who": "ann", "create": True}
+        curator = discreet.open(pa.table(rows), schema, **account)
+        before, start = peak_megabytes(), time.process_time()
+        question = curator.tree(geography.column_names, geography=geography, by=["sex", "age"])
+        release = question.plan(epsilon=1).release()
+        seconds = time.process_time() - start
+    counts = release.estimate.counts
+    broken = sum(int((release.tree.add(level, counts[level + 1]) != counts[level]).sum()) for level in range(4))
+    return {"cpu": seconds, "memory": peak_megabytes(), "before": before, "broken": broken, "rows": many}
+
+
 def by_names(method: str, leaves: int, runs: int) -> dict[str, float]:
     """One of the public methods on a noisy table."""
     from discreet.trees.exact.solve import exact
@@ -146,6 +189,8 @@ def one(case: str) -> None:
             found = by_arrays(leaves, how)
         case "totals":
             found = by_totals(leaves, how)
+        case "desk":
+            found = by_desk(leaves)
         case _:
             found = by_names(method, leaves, how)
     print(json.dumps(found))
@@ -214,11 +259,35 @@ def cross(report: Report, sizes: list[int]) -> None:
             report.figure(case, "broken totals", found["broken"], "regions", at_most=0)
 
 
+def publish(report: Report, sizes: list[int]) -> None:
+    """The public path at every size: CPU, memory, growth."""
+    limits = {10**5: {"CPU": 5, "peak RSS": None}, 10**6: {"CPU": 120, "peak RSS": 4000}}
+    times = []
+    for leaves in sizes:
+        found = fresh("desk", leaves, 1)
+        case, most = f"{leaves:.0e} leaves x 24, released", limits.get(leaves, {})
+        if found is None:
+            raise RuntimeError("the release failed")
+        times.append(found["cpu"])
+        report.figure(case, "CPU", found["cpu"], "s", at_most=most.get("CPU"))
+        report.figure(case, "peak RSS", found["memory"], "MB", at_most=most.get("peak RSS"))
+        report.figure(case, "of it rows and regions", found["before"], "MB")
+        report.figure(case, "broken sums", found["broken"], "regions", at_most=0)
+    if len(sizes) > 1:
+        power = math.log(times[-1] / times[-2]) / math.log(sizes[-1] / sizes[-2])
+        report.figure(f"growth {sizes[-2]:.0e} to {sizes[-1]:.0e} leaves x 24", "exponent", power, "", at_most=1.15)
+
+
 def main() -> None:
     leaves_option = {"type": float, "help": "size of the largest tree (default 1e7; with --quick 1e6)"}
-    options = arguments(__doc__.splitlines()[0], leaves=leaves_option)
+    only = {"default": "", "choices": ["", "release"], "help": "release: the public path alone"}
+    options = arguments(__doc__.splitlines()[0], leaves=leaves_option, only=only)
     report = Report("hierarchy", as_json=options.json)
     largest = int(options.leaves or (10**6 if options.quick else 10**7))
+    if options.only in ("", "release"):
+        publish(report, [10**4, 10**5] if options.quick else [10**4, 10**5, 10**6])
+    if options.only == "release":
+        return
     grow(report, [size for size in SIZES if size <= largest])
     solvers: list[str] = [] if options.no_peers else ["osqp 1e-3", "osqp 1e-7", "clarabel 1e-8"]
     for leaves in SIZES[:3] if options.quick else SIZES[:4]:

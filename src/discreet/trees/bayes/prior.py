@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.mechanisms import Gaussian, Laplace
+from discreet.trees.bayes.product import columns_at_once, product
 
-__all__ = ["Law", "Prior", "grid"]
+__all__ = ["Law", "Prior", "climb", "grid", "likelihoods"]
 
 Reals = NDArray[np.float64]
 Array = NDArray[np.int64]
@@ -127,21 +128,21 @@ class Prior:
         this in turn when each group is. One observation is spread over the whole grid, so that nothing is impossible.
         """
         uniform = np.full((likely.shape[1], 1), 1.0 / likely.shape[1])
-        whole = _climb(likely, seen.sum(axis=1, keepdims=True), uniform, 1.0, steps)
+        whole = climb(likely, seen.sum(axis=1, keepdims=True), uniform, 1.0, steps)
         weights = np.empty((likely.shape[1], seen.shape[1]))
         for pool in range(int(pools.max()) + 1):
             here = np.flatnonzero(pools == pool)
-            together = _climb(likely, seen[:, here].sum(axis=1, keepdims=True), whole, pseudo, steps)
-            weights[:, here] = _climb(likely, seen[:, here], together, pseudo, steps) if len(here) > 1 else together
+            together = climb(likely, seen[:, here].sum(axis=1, keepdims=True), whole, pseudo, steps)
+            weights[:, here] = climb(likely, seen[:, here], together, pseudo, steps) if len(here) > 1 else together
         return cls(edges, weights)
 
     def posterior(self, law: Law, noisy: Array) -> tuple[Reals, Reals]:
         """Expected noise in each noisy count (a row each, a column for each group), and its variance."""
         mass = self.weights / np.diff(self.edges)[:, None]
         none, first, second = law.within(noisy[:, None], self.edges[None, :-1], self.edges[None, 1:])
-        total = none @ mass
-        noise = (first @ mass) / total
-        return noise, np.maximum((second @ mass) / total - noise**2, 0.0)
+        total = product(none, mass)
+        noise = product(first, mass) / total
+        return noise, np.maximum(product(second, mass) / total - noise**2, 0.0)
 
 
 def likelihoods(law: Law, noisy: Array, edges: Array) -> Reals:
@@ -150,23 +151,31 @@ def likelihoods(law: Law, noisy: Array, edges: Array) -> Reals:
     return none / np.diff(edges)
 
 
-def _climb(likely: Reals, seen: Reals, start: Reals, pseudo: float, steps: int) -> Reals:
-    """Expectation maximisation from `start`, which also counts as `pseudo` observations."""
-    weights = np.broadcast_to(start, (start.shape[0], seen.shape[1])).copy()
+def climb(likely: Reals, seen: Reals, start: Reals, pseudo: float, steps: int) -> Reals:
+    """Expectation maximisation from `start`, which also counts as `pseudo` observations. A column is a distribution."""
+    columns = seen.shape[1]
+    starts = np.broadcast_to(start, (start.shape[0], columns))
+    weights = starts.copy()
     used = np.flatnonzero(seen.any(axis=1))
     if not len(used):
         return weights
     # Only counts that were seen, and only true counts that may be behind them, take part: most groups are narrow.
     likely, seen = likely[used], seen[used]
-    near = np.flatnonzero((likely * start[:, 0]).max(axis=0) > 1e-12)
+    near = np.flatnonzero((likely * start.max(axis=1)).max(axis=0) > 1e-12)
     total = np.maximum(seen.sum(axis=0) + pseudo, 1e-9)
     weights *= pseudo / total
-    likely, start = np.ascontiguousarray(likely[:, near]), start[near]
+    likely = np.ascontiguousarray(likely[:, near])
     across = np.ascontiguousarray(likely.T)
-    found = np.broadcast_to(start, (len(near), seen.shape[1])).copy()
-    for _ in range(steps):
-        found *= across @ (seen / (likely @ found))
-        found += pseudo * start
-        found /= total
-    weights[near] = found
+    step = columns_at_once(*likely.shape)
+    for first in range(0, columns, step):
+        part = slice(first, min(first + step, columns))
+        lonely = part.stop - first == 1  # twice, then: a matrix times a vector is another case
+        counted = np.repeat(seen[:, part], 2, axis=1) if lonely else seen[:, part]
+        drawn = pseudo * starts[near, part]
+        found = np.repeat(starts[near, part], 2, axis=1) if lonely else starts[near, part]
+        for _ in range(steps):
+            found = found * (across @ (counted / (likely @ found)))
+            found += drawn
+            found /= total[part]
+        weights[near, part] = found[:, :1] if lonely else found
     return weights

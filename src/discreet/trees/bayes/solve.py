@@ -25,6 +25,7 @@ from discreet.errors import InputError, Phrase
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.trees.bayes.covariate import guess
 from discreet.trees.bayes.posterior import posterior_moments
+from discreet.trees.bayes.product import columns_at_once, product
 from discreet.trees.bayes.ratio import ratio_moments
 from discreet.trees.estimate import Estimate
 from discreet.trees.gls import NOTHING, Pass, gls, subtree_passes
@@ -52,7 +53,6 @@ ENOUGH = 400
 
 _RIDGE = 30.0  # coefficients are expected to be about 1 / sqrt(30) before anything is seen
 _PLENTY = 40_000  # more regions than this teach little more: every so many-th is looked at
-_AT_ONCE = 1 << 18  # products in one matrix multiplication: larger ones wake threads that wait for each other
 _LEAST = 1e-3  # a rough size below this is taken for this
 _MOST = 20.0  # a ratio beyond this is taken for this
 
@@ -78,7 +78,7 @@ def regressed(noisy: Reals, variance: Reals, rough: Reals, mean: Reals) -> Reals
     goal = noisy[some] / base - 1
     weights = base**2 / (variance[some, None] + dispersion * base**2 + 1e-9)
     squares, products = np.zeros((cells, cells + 1, cells + 1)), np.zeros((cells, cells + 1))
-    step = max(1, _AT_ONCE // (cells + 1) ** 2)
+    step = columns_at_once(cells + 1, cells + 1)
     for first in range(0, len(known), step):
         part = slice(first, first + step)
         weighted = known[part].T * weights[part].T[:, None, :]
@@ -92,7 +92,7 @@ def regressed(noisy: Reals, variance: Reals, rough: Reals, mean: Reals) -> Reals
     step = max(1, _BLOCK // cells)
     for first in range(0, size, step):
         part = slice(first, first + step)
-        np.clip(_ratios(mean[part], rough[part]) @ coefficients + 1, 1 / _MOST, _MOST, out=found[part])
+        np.clip(product(_ratios(mean[part], rough[part]), coefficients) + 1, 1 / _MOST, _MOST, out=found[part])
         found[part] *= rough[part]
     return found
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from discreet.core.mechanism import Bits
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.noise.bits import words
+from discreet.trees.bayes.prior import climb
 from discreet.trees.gls import gls
 from discreet.trees.measurement import Measurement
 from discreet.trees.rules import Rules
@@ -95,9 +96,9 @@ def draw_counts(noisy: Reals, noise: Spread, expected: Reals, shape: float, bits
         label, place = group[near, column], row[near, column]
         seen = np.bincount(place * groups + label, minlength=len(heard) * groups).reshape(-1, groups).astype(float)
         flat = np.full((len(starts), 1), 1 / len(starts))
-        common = _climb(chance, seen.sum(axis=1, keepdims=True), flat, 1.0)
+        common = climb(chance, seen.sum(axis=1, keepdims=True), flat, 1.0, _STEPS)
         start = 0.9 * laws + 0.1 * common
-        weights = _climb(chance, seen, start, _PSEUDO)
+        weights = climb(chance, seen, start, _PSEUDO, _STEPS)
         order = np.argsort(label, kind="stable")
         stops = np.cumsum(np.bincount(label, minlength=groups))
         for one in np.flatnonzero(np.diff(stops, prepend=0)):
@@ -154,17 +155,6 @@ def _scattered(edges: Reals, means: Reals, shapes: Reals) -> Reals:
     found[: len(begins)] += np.add.reduceat(masses, begins, axis=0)
     laws: Reals = found / found.sum(axis=0)
     return laws
-
-
-def _climb(chance: Reals, seen: Reals, start: Reals, pseudo: float) -> Reals:
-    """The most likely distributions, one a column of `seen`, by expectation maximisation from `start`."""
-    used = np.flatnonzero(seen.any(axis=1))
-    chance, seen = chance[used], seen[used]
-    found = np.broadcast_to(start, (len(start), seen.shape[1]))
-    total = seen.sum(axis=0) + pseudo
-    for _ in range(_STEPS):
-        found = (found * (chance.T @ (seen / (chance @ found))) + pseudo * start) / total
-    return found
 
 
 def draw_table(measured: Measurement, guess: Array, rules: Rules, bits: Bits) -> Array:
