@@ -90,3 +90,12 @@ def test_rules_of_whole_regions_are_kept(monkeypatch):
     regions = [TREE.codes[3].index(code) for code in lowest.measured.tree.codes[3]]
     np.testing.assert_array_equal(lowest.rules.totals["c"], known[regions])
     lowest.rules.bounds(lowest.measured.tree, 2)  # which can be met
+
+
+@pytest.mark.parametrize("shape", [(20_000,), (20_000, 2)], ids=["one a region", "one a cell"])
+def test_a_covariate_goes_with_the_regions_sampled(monkeypatch, shape):
+    units = np.random.default_rng(2).integers(1, 90, shape)
+    for part in parts(monkeypatch, 4000, Rules(covariate=units)):
+        tree = part.measured.tree
+        whole = np.asarray(TREE.sums(units)[tree.depth - 1][part.chosen], float).reshape(tree.leaves, -1)
+        np.testing.assert_array_equal(part.rules.covariates(tree, 2)[-1], whole)

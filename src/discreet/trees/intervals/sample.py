@@ -111,7 +111,7 @@ def _cut(
             if direct_rest is not None:
                 totals = _less(own.totals, own.totals_noise, here, direct_rest, level)
         found.append(Level(*(counts or (None, None)), *(totals or (None, None))))
-    kept = _kept(rules, known, tree, chosen, range(top, bottom + 1))
+    kept = _kept(rules, known, measured, chosen, range(top, bottom + 1))
     return Part(Measurement(small, tuple(found)), kept, levels, chosen[bottom])
 
 
@@ -168,16 +168,18 @@ def _short(scale: float) -> Fraction:
     return max(Fraction(round(scale * 16), 16), Fraction(1, 16))
 
 
-def _kept(rules: Rules, known: Known, tree: Hierarchy, chosen: dict[int, Array], levels: range) -> Rules:
-    """The rules of whole regions; nothing is known of parts of regions."""
+def _kept(rules: Rules, known: Known, measured: Measurement, chosen: dict[int, Array], levels: range) -> Rules:
+    """The rules of whole regions, and the covariate of those sampled; no bounds are known of parts of regions."""
+    tree, bottom = measured.tree, levels[-1]
+    covariates = rules.covariates(tree, measured.cells)
+    public = None if covariates is None else covariates[bottom][chosen[bottom]]
     if not (rules.lower or rules.upper or rules.totals):
-        return rules
+        return Rules(covariate=public)
     lower = {tree.names[level]: known.lower[level][chosen[level]] for level in levels}
-    upper = {tree.names[level]: known.upper[level][chosen[level]] for level in levels}
-    if known.least is None or known.most is None:
-        return Rules(lower, upper)
-    least, most = known.least, known.most
-    totals: dict[str, Any] = {
-        tree.names[level]: np.where(least[level] == most[level], least[level], -1)[chosen[level]] for level in levels
-    }
-    return Rules(lower, {name: np.minimum(values, NO_BOUND) for name, values in upper.items()}, totals)
+    upper = {tree.names[level]: np.minimum(known.upper[level][chosen[level]], NO_BOUND) for level in levels}
+    totals: dict[str, Any] = {}
+    if known.least is not None and known.most is not None:
+        for level in levels:
+            least, most = known.least[level], known.most[level]
+            totals[tree.names[level]] = np.where(least == most, least, -1)[chosen[level]]
+    return Rules(lower, upper, totals, covariate=public)
