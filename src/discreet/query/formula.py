@@ -8,7 +8,7 @@ a divisor can be zero on the way there is no interval: the result can be anythin
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from discreet.data.expression.domain import value_of
 from discreet.data.expression.node import columns_in
 from discreet.query.over import RANKS, Over, Windows, ends
 
-__all__ = ["Formula", "Over"]
+__all__ = ["Formula", "Over", "alike", "check_kinds"]
 
 Row = Mapping[str, Any]
 
@@ -30,6 +30,33 @@ _UNKNOWN = (
     "zero: nothing is known there."
 )
 _STEPS, _HALVINGS = 16, 25
+_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge", "in", "coalesce", "nullif", "least", "greatest")
+"""Functions whose arguments stand for each other, or are compared: besides the branches of CASE."""
+
+
+def alike(values: Iterable[Any]) -> bool:
+    """Whether values can stand in one column: all numbers, all truths, all days or all texts. Missing is any.
+
+    >>> alike([1, 2.5, None]), alike([1, "many"]), alike([True, 1])
+    (True, False, False)
+    """
+    kinds = {_kind(value) for value in values if value is not None}
+    return len(kinds) < 2
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool):
+        return "truth"
+    return "number" if isinstance(value, int | float) else type(value).__name__
+
+
+def check_kinds(expression: Expression, row: Row) -> None:
+    """`TypeError` where parts that may stand for each other are of different types, whichever the row chooses."""
+    for node in _nodes(expression):
+        if isinstance(node, Call) and (node.function == "case" or node.function in _COMPARISONS):
+            parts = (*node.arguments[1:-1:2], node.arguments[-1]) if node.function == "case" else node.arguments
+            if not alike(value_of(part, row) for part in parts):
+                raise TypeError("values of several types")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from discreet.core.release import Release
 from discreet.data.expression import Expression
 from discreet.data.expression.domain import value_of
 from discreet.data.expression.node import columns_in
-from discreet.query.formula import Formula
+from discreet.query.formula import Formula, check_kinds
 from discreet.query.totals import Totals
 
 __all__ = ["UNCHANGED", "Order", "Presentation"]
@@ -73,15 +73,19 @@ class Presentation:
         made, numbers = [dict(row) for row in rows], list(outputs)
         if self.totals is not None:
             beside = {name + end: 1.5 for name in self.totals.names for end in ("", "_lower", "_upper")}
-            made, numbers = [{**row, **beside} for row in made], [*numbers, *self.totals.names]
+            made, numbers = [{**beside, **row} for row in made], [*numbers, *self.totals.names]
         conditions = [self.chosen] if self.chosen is not None else []
         for formula in self.formulas:
             columns = formula.columns(made, numbers)
+            for row in made:
+                check_kinds(formula.expression, {**{over.name: 3.0 for over in formula.overs}, **row})
             made = [{**row, **{name: values[at] for name, values in columns.items()}} for at, row in enumerate(made)]
             numbers += [formula.name] if formula.is_number else []
         for condition in [*conditions, *([self.having] if self.having is not None else [])]:
             if any(not isinstance(value_of(condition, row), bool | None) for row in made):
                 raise TypeError("a condition is true or false")
+            for row in made:
+                check_kinds(condition, row)
         if self.then is not None:
             shown = [(name, label, end) for name, label in self.shown for end in ("", "_lower", "_upper")]
             left = [{label + end: row.get(name + end) for name, label, end in shown} for row in made]

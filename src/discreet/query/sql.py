@@ -64,7 +64,7 @@ def _statement(text: str, schema: Schema, dialect: str) -> Statement:
         found = query.discovered  # only there a delta buys something
         price = {name: value for name, value in private.price.items() if name != "delta" or found}
         query = query.checked(schema)
-        if presentation.then is not None:
+        if presentation.then is not None or isinstance(query, Union):
             try_presentation(query, presentation, schema)
         return Statement(query, presentation, price)
     except RecursionError:

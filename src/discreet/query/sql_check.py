@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.data.expression.domain import value_of
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
+from discreet.query.formula import alike, check_kinds
 from discreet.query.key import published
 from discreet.query.over import RANKS
 from discreet.query.presentation import Presentation
@@ -26,14 +27,16 @@ _PROBLEMS = (TypeError, ValueError, AttributeError, KeyError, ArithmeticError)
 def check_types(reading: Reading) -> None:
     """Refuse formulas and conditions of a SELECT that cannot be computed of its keys and aggregates."""
     row: dict[str, Any] = {**{over.name: 3.0 for over in reading.overs}, **reading.constants}
-    row |= dict.fromkeys(reading.groupings, 0) | dict.fromkeys(reading.totals.outputs, 1.5)
-    for name, output in reading.outputs.items():
+    row |= dict.fromkeys(reading.groupings, 0)
+    totals = {name: output for name, (_, output) in reading.totals.outputs.items()}
+    for name, output in (totals | reading.outputs).items():
         row[name] = example_of(output, reading.schema) if isinstance(output, Ordered) else 1.5
     row |= {each.column: published(reading.first(each)[0]) for each in reading.keys}
     none = {**row, **dict.fromkeys(reading.references.values()), **dict.fromkeys(reading.groupings, 1)}
     for formula in reading.formulas:
         try:
             row[formula.name] = value_of(formula.expression, row)
+            check_kinds(formula.expression, row)
             other = value_of(formula.expression, none) if formula.of_keys else None
             if other is not None and row[formula.name] is not None and type(other) is not type(row[formula.name]):
                 raise TypeError("a column is of one type")
@@ -46,6 +49,7 @@ def check_types(reading: Reading) -> None:
     if reading.condition is not None:
         try:
             found = value_of(reading.condition, row)
+            check_kinds(reading.condition, row)
         except _PROBLEMS:
             raise InputError("sql", str(reading.condition), "computed of values of one type") from None
         if not isinstance(found, bool | None):
@@ -56,17 +60,21 @@ def try_presentation(query: Query | Union, presentation: Presentation, schema: S
     """Compute what will be computed of released rows of a made-up one, whichever steps there are."""
     parts = query.parts if isinstance(query, Union) else (UnionPart(query),)
     row: dict[str, Any] = {}
-    for part in parts:
-        limited = part.query.limited(schema)
-        for key in part.query.keys:
-            labels = ["text"] if key.discovered else [published(label) for label in key.labels(limited)]
-            row.setdefault(key.title, labels[0])
-        row |= dict(part.constants)
     names = query.names
-    shown = dict.fromkeys(names, 1.5)
+    shown: dict[str, Any] = {}
     for part in parts:
         about = part.query.limited(schema)
-        shown |= {name: example_of(output, about) for name, output in part.query.ordered}
+        labels = {
+            key.title: "text" if key.discovered else published(key.labels(about)[0]) for key in part.query.keys
+        } | dict(part.constants)
+        values = dict.fromkeys(part.query.names, 1.5)
+        values |= {name: example_of(output, about) for name, output in part.query.ordered}
+        for known, new in ((row, labels), (shown, values)):
+            for name, value in new.items():
+                if not alike((known.setdefault(name, value), value)):
+                    raise InputError(
+                        "sql", Phrase(f"a column {name!r} of several"), "a UNION whose columns have one type"
+                    )
     row |= {name + end: value for name, value in shown.items() for end in ("", "_lower", "_upper")}
     try:
         presentation.try_on([row, row], names)
