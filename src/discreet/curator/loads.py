@@ -112,7 +112,7 @@ def hide_loads(
         raise InputError("loads", kind_of(loads), "a Loads", "Wrap them: Loads([...]), Loads.from_pandapower(net).")
     if len(loads) != grid.loads:
         raise InputError("loads", Phrase(f"{len(loads)} loads"), f"one for each load of the grid, {grid.loads}")
-    about = PublicGrid.of(dataset, alpha, grid)
+    about = PublicGrid.of(dataset, alpha, grid, loads.times)
     person = who or os.environ.get("DISCREET_WHO") or getpass.getuser()
     unit = about.schema.unit
     if budget is not None:

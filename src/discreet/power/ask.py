@@ -35,7 +35,7 @@ class LoadsAsk(Ask):
     cost: Number | str | None = option(
         AMOUNT,
         None,
-        help="The optimal cost of the true loads: a number that is public anyway, or measured, which is paid for",
+        help="The optimal cost of the true loads (at each time): public anyway, or measured, which is paid for",
         late=True,
         needed=True,
     )
@@ -92,6 +92,7 @@ class CheckedLoads(Checked[HiddenLoads]):
             highest_price=ask.highest_price,
             cost_share=ask.cost_share,
             confidence=float(price.confidence),
+            times=self.about.schema.times,
         )
 
     def read(self, answer: Answer, cost: str, remaining: str) -> HiddenLoads:

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.version import DataVersion
-from discreet.errors import InputError, Phrase, kind_of
+from discreet.errors import MISSING, InputError, Phrase, kind_of
 from discreet.power.grid import Grid
 from discreet.power.loads import Exact, exact_loads
 from discreet.power.matpower import Case
 from discreet.power.pandapower import load_powers, read_net
 from discreet.power.schema import GridSchema, PublicGrid
+from discreet.power.series import check_header, read_series
 
 __all__ = ["GridFile"]
 
@@ -24,11 +25,14 @@ class GridFile:
     """A MATPOWER case (`.m`) or a saved pandapower net (`.json`). What its loads draw is read by the one door only.
 
     Which buses have loads is public: of a case those with the numbers `loads`, or every bus; of a net its table of
-    loads. A file whose grid changed since `digest` was taken is not read.
+    loads. A file whose grid changed since `digest` was taken is not read. What loads draw at several times is in the
+    CSV file `series`: a column for each load, named as the grid names it, and a row for each time.
     """
 
     path: Path
     loads: tuple[int, ...] | None = None
+    series: Path | None = None
+    times: int = 1
     digest: str = ""
     declared: DataVersion | None = None
 
@@ -62,27 +66,39 @@ class GridFile:
     def described(self, schema: GridSchema, version: DataVersion | None = None) -> tuple[PublicGrid, GridFile]:
         """What is public of the file, and the file held to it."""
         about = PublicGrid.describe(schema, self.grid())
-        return about, replace(self, digest=about.grid.digest, declared=version)
+        series = self.path.with_name(schema.series) if schema.series else None
+        if series is not None:
+            check_header(series, about.grid.load_names)
+        elif schema.times > 1:
+            raise InputError("grid.series", MISSING, "given where there are several times: the name of a CSV file")
+        return about, replace(self, digest=about.grid.digest, declared=version, series=series, times=schema.times)
 
     def check(self) -> None:
         """Refuse a file whose grid is another one than was described. What its loads draw has no part in that."""
-        if self.grid().digest != self.digest:
+        grid = self.grid()
+        if grid.digest != self.digest:
             hint = "Nothing was spent. Open it again: another grid is another question."
             raise InputError("source", self.path.name, "the grid file as it was when it was opened", hint)
+        if self.series is not None:
+            check_header(self.series, grid.load_names)
 
     def version(self, key: bytes) -> DataVersion:
         """Which state the file is in: as declared, or by its name, size and time of change."""
         if self.declared is not None:
             return self.declared
-        status = self.path.stat()
-        return DataVersion.of_files([["", None, [[self.path.name, status.st_size, status.st_mtime_ns]]]], key)
+        files = [self.path, *([] if self.series is None else [self.series])]
+        states = [(path.name, path.stat()) for path in files]
+        return DataVersion.of_files([["", None, [[name, at.st_size, at.st_mtime_ns] for name, at in states]]], key)
 
     @contextmanager
     def open(self) -> Iterator[Exact]:
         """MW as written, in the order of the grid's loads. Called by the one door only, after the charge is durable."""
-        if self.grid().digest != self.digest:  # changed since it was checked: its loads may be others
+        grid = self.grid()
+        if grid.digest != self.digest:  # changed since it was checked: its loads may be others
             raise InputError("source", Phrase("another grid"), "the grid file as it was when it was opened")
-        if self.of_matpower:
+        if self.series is not None:
+            yield exact_loads(read_series(self.series, grid.load_names, self.times))
+        elif self.of_matpower:
             yield exact_loads(Case.read(self.path).drawn_at(self.loads))
         else:
             yield exact_loads(load_powers(read_net(self.path)))

@@ -22,16 +22,18 @@ _BEYOND = Fraction(1 << 1024)  # above every finite float: clamped like any load
 
 
 class Loads:
-    """MW drawn by each load of a grid, in the grid's order.
+    """MW drawn by each load of a grid, in the grid's order; or, of a list of such lists, at each of several times.
 
     >>> Loads([21.7, 94.2, 47.8])
     <private loads, 3 of them>
+    >>> Loads([[21.7, 94.2, 47.8], [20.1, 95.0, 47.8]])
+    <private loads, 3 of them at 2 times>
     """
 
-    __slots__ = ("_values",)
+    __slots__ = ("_times", "_values")
 
-    def __init__(self, values: Sequence[float] | NDArray[Any]) -> None:
-        self._values = megawatts(values)
+    def __init__(self, values: Sequence[float] | Sequence[Sequence[float]] | NDArray[Any]) -> None:
+        self._values, self._times = megawatts(values)
 
     @classmethod
     def from_pandapower(cls, net: Any) -> Loads:
@@ -51,18 +53,24 @@ class Loads:
     def _of(cls, values: Iterable[object]) -> Loads:
         """What a file says, whatever it says: nothing may be refused that depends on it."""
         made = cls.__new__(cls)
-        made._values = exact_loads(values)
+        made._values, made._times = exact_loads(values), 1
         return made
 
+    @property
+    def times(self) -> int:
+        """How many times there are."""
+        return self._times
+
     def __len__(self) -> int:
-        return len(self._values)
+        """How many loads there are."""
+        return len(self._values) // self._times
 
     def __repr__(self) -> str:
-        return f"<private loads, {len(self):,} of them>"
+        return f"<private loads, {len(self):,} of them{f' at {self._times:,} times' if self._times > 1 else ''}>"
 
     @contextmanager
     def open(self) -> Iterator[Exact]:
-        """The numbers themselves. Called by the one door only, after the charge is durable."""
+        """The numbers, one time after the other. Called by the one door only, after the charge is durable."""
         yield self._values.copy()
 
 
@@ -96,8 +104,8 @@ def exact_loads(values: Iterable[object]) -> Exact:
     return found
 
 
-def megawatts(values: Sequence[float] | NDArray[Any]) -> Exact:
-    """Loads that a caller gives, as fractions, if they are loads."""
+def megawatts(values: Any) -> tuple[Exact, int]:
+    """Loads that a caller gives, as fractions, if they are loads; and at how many times."""
     problem: Phrase | None = None
     try:
         found = np.array(values, dtype=float)
@@ -106,14 +114,17 @@ def megawatts(values: Sequence[float] | NDArray[Any]) -> Exact:
     # Outside the handler, and in words only: what is wrong with private numbers must not be shown.
     if problem is not None:
         raise InputError("loads", problem, "a list of numbers, MW")
-    if found.ndim != 1 or not len(found):
-        raise InputError("loads", Phrase(f"an array of shape {found.shape}"), "a list of numbers, one for each load")
+    if found.ndim not in (1, 2) or not found.size:
+        allowed = "a list of numbers, one for each load, or one such list for each time"
+        raise InputError("loads", Phrase(f"an array of shape {found.shape}"), allowed)
     if not np.isfinite(found).all():
         raise InputError("loads", Phrase("infinite or missing numbers"), "finite MW for every load")
     if (found < 0).any():
         hint = "Generation is a generator of the grid, which is public."
         raise InputError("loads", Phrase("negative numbers"), "0 MW or more for every load", hint)
-    return exact_loads(values)
+    if found.ndim == 1:
+        return exact_loads(values), 1
+    return exact_loads(value for row in values for value in row), len(found)
 
 
 def to_steps(values: Iterable[object], step: Fraction, most: int) -> NDArray[np.int64]:

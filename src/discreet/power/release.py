@@ -9,6 +9,8 @@ from typing import Any
 from discreet.core.note import Note
 from discreet.core.publication import Publication, rows_table
 from discreet.core.release import Release, number, percent
+from discreet.core.signature import typed
+from discreet.errors import InputError
 from discreet.ledger.door import Answer
 from discreet.query.release import read_table
 
@@ -52,12 +54,26 @@ class HiddenLoads(Publication):
 
     @property
     def loads(self) -> list[float]:
-        """The released loads, MW."""
+        """The released loads, MW; at several times one time after the other."""
         return self.table["mw"]
+
+    @property
+    def times(self) -> int:
+        """At how many times loads were released."""
+        return len(self.report.get("times", [None]))
+
+    @typed
+    def at(self, time: int) -> list[float]:
+        """The released loads of one time, MW: the first is 1."""
+        if not 1 <= time <= self.times:
+            raise InputError("time", time, f"a whole number from 1 to {self.times:,}")
+        each = len(self.table) // self.times
+        return self.loads[(time - 1) * each : time * each]
 
     def __str__(self) -> str:
         first, *others = _repaired(self.report)
-        head = f"{len(self.table)} loads, {first[:1].lower()}{first[1:]}"
+        when = f" at {self.times:,} times" if self.times > 1 else ""
+        head = f"{len(self.table) // self.times} loads{when}, {first[:1].lower()}{first[1:]}"
         return "\n".join([head, *others, f"[{percent(self.table.confidence)} intervals; {self.about}]"])
 
 
@@ -68,10 +84,13 @@ def _repaired(report: Mapping[str, Any]) -> list[str]:
         "nearest": "feasible loads near the noisy ones; none with such a cost were found",
         "anchor": "loads moved toward a feasible point fixed beforehand; none nearer were found",
     }[report["way"]]
-    gap = "" if report["gap"] is None else f", {percent(round(report['gap'], 6))} from it"
+    several = "times" in report
+    far = "" if report["gap"] is None else percent(round(report["gap"], 6))
+    gap = (f", at any time at most {far} from it" if several else f", {far} from it") if far else ""
     near = "within beta" if report["within"] else "NOT within beta"
+    over = " over all times" if several else ""
     return [
         f"Feasible in DC optimal power flow: {found}.",
-        f"Original cost: {number(report['reference'])}, {report['reference_is']}.",
+        f"Original cost{over}: {number(report['reference'])}, {report['reference_is']}.",
         f"Cost of the released loads: {number(report['cost'])}{gap} ({near}).",
     ]

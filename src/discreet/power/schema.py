@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from pathlib import PurePath
 from typing import Any, ClassVar, Self
 
 from discreet.core.digest import digest_of
@@ -15,12 +16,13 @@ from discreet.power.grid import Grid
 
 __all__ = ["GridSchema", "PublicGrid", "unit_of"]
 
+_MOST_TIMES = 10_000
 _TABLES = ("dataset", "grid", "budget", "ledger")
 
 
-def unit_of(alpha: Fraction) -> Metric:
-    """What a release of loads protects."""
-    return Metric("one load", alpha, "MW")
+def unit_of(alpha: Fraction, times: int = 1) -> Metric:
+    """What a release of loads protects: one of them, or at several times one of them at every time."""
+    return Metric("one load" if times == 1 else f"one load at each of {times:,} times", alpha, "MW")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,8 @@ class GridSchema:
     """The name of private loads and the MW that any one of them is hidden up to; with `facts`, what is public.
 
     `loads` are the numbers of the buses that have a load, in a MATPOWER case; every bus has one if they are left out.
-    They are declared, for a file says only what a bus draws now.
+    They are declared, for a file says only what a bus draws now. `series` is the name of a CSV file beside the grid's,
+    with what each load draws at each of so many `times`.
 
     >>> print(GridSchema.from_dict({"dataset": {"name": "city"}, "grid": {"alpha": 2.5}}).unit)
     one load, moved by at most 2.5 MW
@@ -41,6 +44,8 @@ class GridSchema:
     facts: Mapping[str, Any] = field(default_factory=dict)
     """How many buses, branches, generators and loads the grid has, what its generators can give, and its digest."""
     loads: tuple[int, ...] | None = None
+    times: int = 1
+    series: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -51,11 +56,12 @@ class GridSchema:
         if not isinstance(self.facts, Mapping):
             raise InputError("grid.public", self.facts, "a table of what is public")
         object.__setattr__(self, "loads", _buses(self.loads))
+        _check_times(self.times, self.series)
 
     @classmethod
-    def of(cls, name: str, alpha: Number, grid: Grid) -> Self:
-        """The loads of a grid."""
-        return cls(name, _distance(alpha), _facts(grid))
+    def of(cls, name: str, alpha: Number, grid: Grid, times: int = 1) -> Self:
+        """The loads of a grid, at so many times."""
+        return cls(name, _distance(alpha), _facts(grid), times=times)
 
     @classmethod
     def from_dict(cls, declared: Mapping[str, Any]) -> Self:
@@ -71,15 +77,15 @@ class GridSchema:
         if "alpha" not in grid:
             raise InputError("grid.alpha", MISSING, "given: the MW that any one load is hidden up to")
         alpha, facts = _distance(grid.pop("alpha")), grid.pop("public", {})
-        loads = _buses(grid.pop("loads", None))
+        loads, times, series = _buses(grid.pop("loads", None)), grid.pop("times", 1), grid.pop("series", "")
         if grid:
-            raise InputError.unknown(f"grid.{min(grid)}", ("alpha", "loads"))
-        return cls(about.get("name", ""), alpha, facts, loads)
+            raise InputError.unknown(f"grid.{min(grid)}", ("alpha", "loads", "times", "series"))
+        return cls(about.get("name", ""), alpha, facts, loads, times, series)
 
     @property
     def unit(self) -> Metric:
         """What is protected."""
-        return unit_of(self.alpha)
+        return unit_of(self.alpha, self.times)
 
     @property
     def digest(self) -> str:
@@ -91,6 +97,10 @@ class GridSchema:
         grid: dict[str, Any] = {"alpha": str(self.alpha)}
         if self.loads is not None:
             grid["loads"] = list(self.loads)
+        if self.times > 1:
+            grid["times"] = self.times
+        if self.series:
+            grid["series"] = self.series
         if self.facts:
             grid["public"] = dict(self.facts)
         return {"dataset": {"name": self.name}, "grid": grid}
@@ -104,9 +114,9 @@ class PublicGrid:
     grid: Grid
 
     @classmethod
-    def of(cls, name: str, alpha: Number, grid: Grid) -> Self:
+    def of(cls, name: str, alpha: Number, grid: Grid, times: int = 1) -> Self:
         """The grid of a dataset."""
-        return cls(GridSchema.of(name, alpha, grid), grid)
+        return cls(GridSchema.of(name, alpha, grid, times), grid)
 
     @classmethod
     def describe(cls, schema: GridSchema, grid: Grid) -> Self:
@@ -134,6 +144,16 @@ def _buses(loads: Any) -> tuple[int, ...] | None:
     if not all(type(number) is int for number in loads) or len(set(loads)) < len(loads):
         raise InputError("grid.loads", loads, allowed)
     return tuple(loads)
+
+
+def _check_times(times: Any, series: Any) -> None:
+    if type(times) is not int or not 1 <= times <= _MOST_TIMES:
+        raise InputError("grid.times", times, f"a whole number from 1 to {_MOST_TIMES:,}")
+    if not isinstance(series, str) or series != PurePath(series).name or series in (".", ".."):
+        raise InputError("grid.series", series, "the name of a CSV file in the folder of the grid file")
+    if series and times == 1:
+        hint = "How many times there are is public and declared: times = 24."
+        raise InputError("grid.times", times, "given where there is a series, 2 or more", hint)
 
 
 def _distance(alpha: Number) -> Fraction:
