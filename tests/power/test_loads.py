@@ -62,7 +62,8 @@ def test_floats_taken_bit_for_bit_and_alpha_rounded_down_are_caught(read, shift)
 
 
 @pytest.mark.parametrize(
-    "values", [[1.0, math.nan], [1.0, math.inf], [-3.25, 1.0], [], [[1.0]], ["x"], 5, None, [1.0, None]]
+    "values",
+    [[1.0, math.nan], [1.0, math.inf], [-3.25, 1.0], [], [[[1.0]]], [[1.0], [1.0, 2.0]], ["x"], 5, None, [1.0, None]],
 )
 def test_loads_that_are_none_are_refused_without_being_shown(values):
     with pytest.raises(InputError) as caught:

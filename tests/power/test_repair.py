@@ -71,7 +71,7 @@ def test_the_repair_always_returns_feasible_loads(noisy, step):
 def test_a_cost_that_no_loads_have_is_reported_as_missed():
     grid, exact = ring()
     plan = planned(grid, 3000)
-    report = plan.table(to_steps(exact, plan.step, plan.most), plan.repair.dearest * 3)["report"]
+    report = plan.table(to_steps(exact, plan.step, plan.most), [plan.repair.dearest * 3])["report"]
     assert not report["within"]
     assert report["way"] != "window"
     assert report["gap"] > 0.01
