@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.data.schema import Schema
+from discreet.query.sql_scope import computes
 
 __all__ = ["of_persons"]
 
@@ -66,7 +67,9 @@ def _members(node: Any, table: Any, person: str, schema: Schema) -> Any | None:
             return None
         if not _is_person(inner.expressions[0].unalias(), person) or inner.args.get("limit"):
             return None
-        return inner if inner.args.get("group") else inner.distinct()
+        if inner.args.get("group"):
+            return inner if _by_person(inner.args["group"], person) else None
+        return None if inner.args.get("having") else inner.distinct()
     if type(node) is not exp.Exists or type(node.this) is not exp.Select:
         return None
     inner = node.this.copy()
@@ -75,8 +78,8 @@ def _members(node: Any, table: Any, person: str, schema: Schema) -> Any | None:
     if source is None or where is None or not _is_table(source.this, schema):
         return None
     outer, own = (str(each.alias or each.name).lower() for each in (table, source.this))
-    if outer == own or any(inner.args.get(clause) for clause in others):
-        return None
+    if outer == own or any(inner.args.get(clause) for clause in others) or any(map(computes, inner.expressions)):
+        return None  # an aggregate without GROUP BY is a row for everybody
     parts = list(where.this.flatten()) if type(where.this) is exp.And else [where.this]
     linked = [part for part in parts if _links(part, person, outer, own)]
     rest = [part for part in parts if part not in linked]
@@ -84,6 +87,17 @@ def _members(node: Any, table: Any, person: str, schema: Schema) -> Any | None:
         return None
     made = exp.select(exp.column(person)).distinct().from_(source.this)
     return made.where(*rest) if rest else made
+
+
+def _by_person(group: Any, person: str) -> bool:
+    """Whether groups are persons, and nothing else tells rows apart: each is then there once."""
+    from sqlglot import exp
+
+    others = [name for name, given in group.args.items() if given and name != "expressions"]
+    if others or len(group.expressions) != 1:
+        return False
+    (node,) = group.expressions
+    return _is_person(node, person) or (type(node) is exp.Literal and node.this == "1")
 
 
 def _links(node: Any, person: str, outer: str, own: str) -> bool:

@@ -125,10 +125,13 @@ class PersonStatement:
         """The table of persons, what the names of the SELECT list are of it, and which of its rows count."""
         from sqlglot import exp
 
-        nodes = list(tree.args["group"].expressions) if tree.args.get("group") else []
-        nodes += tree.expressions if tree.args.get("distinct") else []
-        for node in nodes:
+        grouped = tree.args["group"].expressions if tree.args.get("group") else []
+        for node in grouped or (tree.expressions if tree.args.get("distinct") else []):
             self.key(_meant(node, tree), tree)
+        if grouped and tree.args.get("distinct"):
+            plain = {self.text_of(item.unalias()) for item in tree.expressions if not computes(item)}
+            if not plain.issuperset(self.references):
+                raise refuse(tree, "a subquery with DISTINCT or with GROUP BY: some of its groups are not shown")
         if self.schema.unit.column not in self.references.values():
             who = self.schema.unit.column
             hint = f"Such as GROUP BY {who}." if who else "The unit of this schema is a row: nobody's rows are known."
