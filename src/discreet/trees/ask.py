@@ -39,7 +39,7 @@ from discreet.trees.geography import hierarchy_from, public_table
 from discreet.trees.methods import METHODS, method_named
 from discreet.trees.plan import TreePlan, plan_tree
 from discreet.trees.release import TreeRelease
-from discreet.trees.rules import Rules
+from discreet.trees.rules import Rules, whole_numbers
 from discreet.trees.split import Goal, sparse_splits
 from discreet.trees.split import split as split_price
 
@@ -278,7 +278,16 @@ class CheckedTree(Checked[TreeRelease]):
         kind = price.kind(allotment)
         shares = split_price(counted.tree, counted.cells, self.split, totals=totals, kind=kind, goal=self.goal)
         sparse = [] if self.settled else sparse_splits(counted.tree, counted.cells, self.split, totals)
-        return plan_tree(counted, allotment, price, shares, self.method, self.rules, sparse, self.expected)
+        known = None if self.settled else self._known_total()
+        return plan_tree(counted, allotment, price, shares, self.method, self.rules, sparse, known)
+
+    def _known_total(self) -> int | None:
+        """How many there are in all, as far as that is public: as expected, or as a rule says."""
+        tree, totals = self.counted.tree, self.rules.totals
+        if self.expected is not None or tree.names[0] not in totals:
+            return self.expected
+        total = int(np.ravel(whole_numbers(totals[tree.names[0]], (1,), f"rules.totals.{tree.names[0]}"))[0])
+        return None if total < 0 else total
 
     def read(self, answer: Answer, cost: str, remaining: str) -> TreeRelease:
         """The hierarchy that an answer holds."""

@@ -14,12 +14,14 @@ from discreet.core.release import percent, plural
 from discreet.query.plan import noise_name
 from discreet.trees.gls import gls
 from discreet.trees.intervals.each import deviations
+from discreet.trees.simulation import simulate
 
 if TYPE_CHECKING:
     from discreet.trees.plan import LevelMeasure, TreePlan
 
 __all__ = ["explain_tree"]
 
+_ENDLESS = 10**9
 _RELATIVE = 0.1  # the relative error that is said in sizes of regions
 
 
@@ -47,6 +49,7 @@ def explain_tree(plan: TreePlan) -> Explanation:
         f"Errors are {percent(plan.confidence)} half-widths of the best linear estimate, before bounds are used.",
         *(_relative_notes(levels) if counted.sizes is None else ()),
         *_sparse_notes(plan),
+        *_small_notes(plan, levels),
         *plan.rules.declared,
         *(note.text for note in counted.notes),
     ]
@@ -86,6 +89,33 @@ def _sparse_notes(plan: TreePlan) -> list[str]:
         f"The noisy total of all is asked first. If it is small, totals of {leaves} get more of the price and cells "
         f"less ({'; '.join(notes)}). A declared `expected` settles it beforehand."
     ]
+
+
+def _small_notes(plan: TreePlan, levels: list[dict[str, Any]]) -> list[str]:
+    """What noise does to small regions, where about how many there are is public: by level, and simulated."""
+    if plan.expected is None or plan.counted.sizes is not None:
+        return []
+    notes = []
+    for row in levels[1:]:
+        mean = plan.expected / row["regions"]
+        if row["total"] > mean:
+            notes.append(
+                f"A {row['level']} has {readable(mean, 2)} on average, less than the error of its total "
+                f"(+-{readable(row['total'], 3)}): leave the level out, or read its numbers together only."
+            )
+    found = simulate(plan, plan.expected)
+    biases = ", ".join(
+        f"{off:+.0%} at {low:,}{f' to {high:,}' if high < _ENDLESS else ' and more'}"
+        for low, high, _, off in found.classes
+    )
+    leaf = levels[-1]["level"]
+    notes.append(
+        f"Simulated on a made-up table of {plan.expected:,.0f}: {found.misplaced:.1%} are placed in a {leaf} that is "
+        f"empty; a {leaf} is off on average by {biases} of its size."
+        if biases
+        else "Simulated: nobody is there."
+    )
+    return notes
 
 
 def _levels(plan: TreePlan) -> list[dict[str, Any]]:

@@ -69,6 +69,7 @@ class TreePlan(TablePlan):
     rules: Rules
     confidence: float
     sparse: tuple[Sparse, ...] = ()
+    expected: float | None = None
 
     @property
     def schema(self) -> Schema:
@@ -235,7 +236,7 @@ def plan_tree(
     if expected is not None:
         measures = next((one.measures for one in others if expected < one.below), measures)
         others = ()
-    return TreePlan(counted, allotment, measures, method, rules, price.confidence, others)
+    return TreePlan(counted, allotment, measures, method, rules, price.confidence, others, expected)
 
 
 def _measures(

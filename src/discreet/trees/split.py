@@ -29,7 +29,7 @@ ROOT_TOTALS = Fraction(3, 100)
 """What the root's total gets."""
 SPARSE = (
     (0.1, Fraction(87, 100), Fraction(3, 5)),
-    (0.35, Fraction(95, 100), Fraction(1, 2)),
+    (0.35, Fraction(1), Fraction(9, 20)),
 )
 """Where counts are small beside noise, a total says more about its cells than they do: (below this mean count of a
 leaf's cell, in deviations of its noise; weight of the leaves among levels; the part of theirs that totals get)."""

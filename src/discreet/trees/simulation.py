@@ -1,0 +1,84 @@
+"""What a plan would do to small regions, tried on a made-up table of the expected size. Nothing private is read.
+
+Noise that exceeds counts moves people: some are placed in regions that are empty, and large regions among small ones
+come out too small. How far depends on the plan alone, once about how many people there are is public. So a plausible
+table is drawn (a few regions of the tree, sizes with a long tail, some of them empty; in proportion to the covariate if
+there is one), measured with the plan's noise and published by its method.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.noise.replay import Replay
+from discreet.trees.methods import method_named
+from discreet.trees.rules import Rules
+from discreet.trees.tree import Hierarchy
+
+if TYPE_CHECKING:
+    from discreet.trees.plan import TreePlan
+
+__all__ = ["Simulation", "simulate"]
+
+Array = NDArray[np.int64]
+
+_NUMBERS = 32_000  # leaf cells that are tried out: a fraction of a second
+_EMPTY = 0.3  # the part of leaves that are taken to be empty
+_SHAPE = 0.7  # of the gamma law of the others: the smaller, the longer the tail
+_STRAY = 0.3  # how far true sizes are taken to stray from a covariate, as a ratio
+_CLASSES = (1, 10, 100, 1000, 10**12)
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """The part of people placed in empty leaves; and by size of a leaf (from, to, how many, bias as a part of it)."""
+
+    misplaced: float
+    classes: tuple[tuple[int, int, int, float], ...]
+
+
+def simulate(plan: TreePlan, expected: float) -> Simulation:
+    """Try a plan out on a plausible table of `expected` people. The same plan always gives the same."""
+    from discreet.trees.plan import measured_as
+
+    tree, cells = plan.counted.tree, plan.counted.cells
+    part = _first_leaves(tree, min(tree.leaves, max(50, _NUMBERS // cells)))
+    random = np.random.default_rng(20_26)
+    public = plan.rules.covariates(tree, cells)
+    if public is None:
+        size = random.gamma(_SHAPE, 1 / _SHAPE, part.leaves) * (random.random(part.leaves) >= _EMPTY)
+        covariate, scale = None, expected / tree.leaves / (1 - _EMPTY)
+    else:
+        covariate = public[-1].sum(axis=1)[: part.leaves]
+        size = covariate * random.lognormal(0, _STRAY, part.leaves)
+        scale = expected / max(float(public[-1].sum()), 1e-9)
+    mix = 1 / np.arange(1, cells + 1)
+    leaves = random.poisson(np.minimum(size * scale, 1e12)[:, None] * (mix / mix.sum())).astype(np.int64)
+    sums, bits = part.sums(leaves), Replay(b"what a plan would do")
+    answers = []
+    for measure in plan.measures:
+        true = sums[measure.level].sum(axis=1) if measure.totals else sums[measure.level]
+        answers.append(measure.noise.release(true.ravel(), bits=bits).reshape(true.shape))
+    measured = measured_as(replace(plan.counted, tree=part), plan.measures, answers)
+    found = method_named(plan.method)(measured, Rules(covariate=covariate)).totals[-1]
+    true, classes = leaves.sum(axis=1), []
+    for low, high in itertools.pairwise(_CLASSES):
+        here = (true >= low) & (true < high)
+        if here.any():
+            off = float((found[here] - true[here]).sum() / true[here].sum())
+            classes.append((low, high - 1, int(here.sum()), off))
+    return Simulation(float(found[true == 0].sum() / max(int(found.sum()), 1)), tuple(classes))
+
+
+def _first_leaves(tree: Hierarchy, many: int) -> Hierarchy:
+    """The first so many leaves, and what they lie in."""
+    sizes = [many]
+    for level in range(tree.depth - 1, 0, -1):
+        sizes.insert(0, int(tree.parents[level][sizes[0] - 1]) + 1)
+    codes = tuple(level[:size] for level, size in zip(tree.codes, sizes, strict=True))
+    return Hierarchy(tree.names, codes, tuple(level[:size] for level, size in zip(tree.parents, sizes, strict=True)))
