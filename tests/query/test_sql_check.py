@@ -42,3 +42,19 @@ def test_values_of_several_types_are_refused_before_anything_is_spent(text):
 @pytest.mark.parametrize("text", OF_ONE_TYPE)
 def test_values_of_one_type_are_computed(text):
     assert parse_sql(text, SCHEMA).query is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT county AS n_lower, COUNT(*) AS n FROM people GROUP BY county",
+        "SELECT COUNT(*) + 1 AS x, SUM(pay) AS x_lower FROM people",
+        "SELECT COUNT(*) AS x, SUM(pay) AS x_lower FROM people",
+        "SELECT sex AS x_upper, COUNT(*) + 1 AS x FROM people GROUP BY sex",
+        "SELECT 'a' AS x_lower, COUNT(*) AS x FROM people",
+        "SELECT m + 1 AS x, s AS x_lower FROM (SELECT COUNT(*) AS m, SUM(pay) AS s FROM people)",
+    ],
+)
+def test_names_that_ends_of_intervals_have_are_refused(text):
+    with pytest.raises(InputError, match="an end of the interval of"):
+        parse_sql(text, SCHEMA)

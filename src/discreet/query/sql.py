@@ -23,7 +23,7 @@ from discreet.data.text import check_dialect, read_statement
 from discreet.errors import InputError
 from discreet.query.presentation import Presentation
 from discreet.query.question import Query
-from discreet.query.sql_check import try_presentation
+from discreet.query.sql_check import check_labels, try_presentation
 from discreet.query.sql_hint import refuse
 from discreet.query.sql_member import of_persons
 from discreet.query.sql_privacy import read_private
@@ -64,6 +64,7 @@ def _statement(text: str, schema: Schema, dialect: str) -> Statement:
         found = query.discovered  # only there a delta buys something
         price = {name: value for name, value in private.price.items() if name != "delta" or found}
         query = query.checked(schema)
+        check_labels(presentation, query.names)
         if presentation.then is not None or isinstance(query, Union):
             try_presentation(query, presentation, schema)
         return Statement(query, presentation, price)

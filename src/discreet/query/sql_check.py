@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from discreet.data.expression.domain import value_of
@@ -19,7 +20,7 @@ from discreet.query.union import Union, UnionPart
 if TYPE_CHECKING:
     from discreet.query.sql_select import Reading
 
-__all__ = ["check_types", "try_presentation"]
+__all__ = ["check_labels", "check_types", "try_presentation"]
 
 _PROBLEMS = (TypeError, ValueError, AttributeError, KeyError, ArithmeticError)
 
@@ -54,6 +55,20 @@ def check_types(reading: Reading) -> None:
             raise InputError("sql", str(reading.condition), "computed of values of one type") from None
         if not isinstance(found, bool | None):
             raise refuse(reading.tree.args.get("having") or reading.tree, "a condition on keys and aggregates")
+
+
+def check_labels(presentation: Presentation, names: Iterable[str]) -> None:
+    """Refuse a column whose name is that of an end of another one's interval: one of them would be lost."""
+    numbers = {*names, *(presentation.totals.names if presentation.totals is not None else ())}
+    numbers |= {formula.name for formula in presentation.formulas if formula.is_number}
+    labels = [label for _, label in presentation.shown]
+    published = [label for name, label in presentation.shown if name in numbers]
+    for label in published:
+        for end in ("_lower", "_upper"):
+            if label + end in labels:
+                raise InputError("sql", label + end, f"another name: it is that of an end of the interval of {label}")
+    if presentation.then is not None:
+        check_labels(presentation.then, published)
 
 
 def try_presentation(query: Query | Union, presentation: Presentation, schema: Schema) -> None:
