@@ -35,6 +35,13 @@ CASES = {
     "last_value(n) over (order by n, k rows between unbounded preceding and unbounded following)": Over(
         "w", "n", (), "last_value", (("n", False), ("k", False)), whole=True
     ),
+    "nth_value(n, 2) over (order by n desc, k)": Over("w", "n", (), "nth_value", (("n", True), ("k", False)), offset=2),
+    "nth_value(n, 4) over (order by k, n rows between unbounded preceding and unbounded following)": Over(
+        "w", "n", (), "nth_value", (("k", False), ("n", False)), offset=4, whole=True
+    ),
+    "nth_value(n, 2) over (order by n, k rows between 1 preceding and current row)": Over(
+        "w", "n", (), "nth_value", (("n", False), ("k", False)), 1, 2, ties=False
+    ),
     "sum(n) over (order by k rows between unbounded preceding and unbounded following)": Over(
         "w", "n", (), "sum", (("k", False),), whole=True
     ),

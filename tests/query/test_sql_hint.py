@@ -55,6 +55,11 @@ FOLLOWED = [
     ("SELECT MIN(pay) FROM people", "QUANTILE_CONT(column, 0.01)", "SELECT QUANTILE_CONT(pay, 0.01) FROM people"),
     ("SELECT DISTINCT sex FROM people", "COUNT(*)", "SELECT sex, COUNT(*) FROM people GROUP BY sex"),
     ("SELECT AVG(hours / pay) FROM people", "GREATEST(x, 0.01)", "SELECT AVG(hours / GREATEST(pay, 0.01)) FROM people"),
+    (
+        "SELECT AVG(hours / NULLIF(pay, 0)) FROM people",
+        "CASE WHEN x >= 0.01 THEN y / x END",
+        "SELECT AVG(CASE WHEN pay >= 0.01 THEN hours / pay END) FROM people",
+    ),
     ("SELECT COUNT(*) FROM people WHERE age = NULL", "IS NULL", "SELECT COUNT(*) FROM people WHERE age IS NULL"),
     (
         "SELECT STDDEV(pay) OVER () FROM people",

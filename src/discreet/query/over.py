@@ -11,7 +11,7 @@ __all__ = ["FUNCTIONS", "RANKS", "Over", "Windows"]
 
 Row = Mapping[str, Any]
 RANKS = ("rank", "dense_rank", "row_number", "ntile", "percent_rank", "cume_dist")
-FUNCTIONS = ("sum", "avg", "min", "max", "count", "lag", "lead", "first_value", "last_value", *RANKS)
+FUNCTIONS = ("sum", "avg", "min", "max", "count", "lag", "lead", "first_value", "last_value", "nth_value", *RANKS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Over:
     """Published columns, and whether the largest comes first."""
     frame: int | None = None
     offset: int = 1
-    """How many rows before or after, for LAG and LEAD; into how many parts, for NTILE."""
+    """How many rows before or after, for LAG and LEAD; which row, for NTH_VALUE; into how many parts, for NTILE."""
     whole: bool = False
     """Whether the rows after a row are in its window, too."""
     ties: bool = True
@@ -91,6 +91,11 @@ class Windows:
                 case "last_value":
                     end = len(places) - 1 if over.whole else last[index] if over.ties else index
                     self._taken[place] = [places[end]]
+                case "nth_value":
+                    start = 0 if over.frame is None else max(0, index - over.frame)
+                    end = len(places) - 1 if over.whole else last[index] if over.ties else index
+                    other = start + over.offset - 1
+                    self._taken[place] = [places[other]] if other <= end else []
                 case "lag" | "lead":
                     other = index - over.offset if over.function == "lag" else index + over.offset
                     self._taken[place] = [places[other]] if 0 <= other < len(places) else []
@@ -123,7 +128,7 @@ class Windows:
                 return min(found)
             case "max":
                 return max(found)
-        return found[0] if over.function in ("lag", "lead", "first_value", "last_value") else sum(found)
+        return found[0] if over.function in ("lag", "lead", "first_value", "last_value", "nth_value") else sum(found)
 
     def own(self, place: int) -> float:
         """How far it moves with the row's own number."""

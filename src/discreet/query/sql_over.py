@@ -12,8 +12,8 @@ from discreet.query.sql_hint import only, refuse
 __all__ = ["read_over"]
 
 _ALLOWED = (
-    "SUM, AVG, MIN, MAX, COUNT(*), LAG, LEAD, FIRST_VALUE, LAST_VALUE, RANK, DENSE_RANK, PERCENT_RANK, CUME_DIST, "
-    "ROW_NUMBER or NTILE over released rows"
+    "SUM, AVG, MIN, MAX, COUNT(*), LAG, LEAD, FIRST_VALUE, LAST_VALUE, NTH_VALUE, RANK, DENSE_RANK, PERCENT_RANK, "
+    "CUME_DIST, ROW_NUMBER or NTILE over released rows"
 )
 _HINT = "There are no windows over rows: use GROUP BY, and windows over aggregates: SUM(COUNT(*)) OVER ()."
 _NAMED = {
@@ -31,10 +31,11 @@ _NAMED = {
     "CumeDist": "cume_dist",
     "FirstValue": "first_value",
     "LastValue": "last_value",
+    "NthValue": "nth_value",
 }
 _PLAIN = ("RANK", "DENSE_RANK", "NTILE", "PERCENT_RANK", "CUME_DIST", "ROW_NUMBER")
 """What older parsers have no words for."""
-_ORDERED = (*RANKS, "lag", "lead", "first_value", "last_value")
+_ORDERED = (*RANKS, "lag", "lead", "first_value", "last_value", "nth_value")
 
 
 def read_over(node: Any, column: Callable[[Any], str]) -> Over:
@@ -56,9 +57,10 @@ def read_over(node: Any, column: Callable[[Any], str]) -> Over:
     if function == "ntile":
         given = inner.this if type(inner) is not exp.Anonymous else next(iter(inner.expressions), None)
         offset = _whole(given, node)
-    elif function in ("lag", "lead"):
+    elif function in ("lag", "lead", "nth_value"):
         only(inner, "this", "offset")
-        offset = _whole(inner.args.get("offset"), node) if inner.args.get("offset") else 1
+        stated = inner.args.get("offset")
+        offset = _whole(stated, node) if stated is not None or function == "nth_value" else 1
         output = column(inner.this)
     elif function not in (*RANKS, "count"):
         only(inner, "this")

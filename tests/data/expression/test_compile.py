@@ -28,6 +28,8 @@ NUMBERS = """n + m; n - m * 2; m * n; big * 3; x + y; x * y; x * x * x; y / 3; y
 round(x, 1); round(y, -2); round(m, -1); sqrt(x); power(n, 3); power(x, 2); ln(m); log10(m)
 least(n, m); greatest(x, y, m); clip(m, 5, 50); clip(x, -0.5, 7); clip(y, 1, 100) / 3
 coalesce(m, n); coalesce(y, m, 0); nullif(n, 0); price * 2
+case when x >= 0.5 then y / x end; case when n > 0 and -0.25 > x then m / x else 0 end
+width_bucket(x, -1, 5, 4); width_bucket(m, 0, 50, 7); ln(round(clip(x, 0.1, 5), 1))
 price / small; short_float * small; y - floor(y / 7) * 7; round(y / 3, 2); round(price, 1)
 floor(y / 1000) * 1000; least(price, null); (m > 50) + (n > 0); case when flag then n end"""
 WORDS = r"""case when m < 10 then 'low' when m < 50 then 'mid' else 'high' end; long like 'a%'; long ilike 'A%'

@@ -110,3 +110,27 @@ def test_a_constant_and_numbers_too_large_to_be_exact():
     assert domain("kids * 1000000000000 * 10000").kind == "real"
     with pytest.raises(InputError, match=r"within \+-2\*\*52"):
         column("kids * 1000000000000 * 10000")
+
+
+def test_ends_of_powers_of_powers_have_few_digits_and_hold_all_values():
+    text = "GREATEST(cost / 1000, 0.001)"
+    for _ in range(8):
+        text = f"POWER({text}, 8)"
+    found = domain(text)
+    assert (found.lower, found.upper) == (0, 1)
+    twice = domain("POWER(POWER(POWER(GREATEST(cost / 1000, 0.001) * -1.01, 8), 8), 3)")
+    low, high = Fraction(1.01) ** 192, Fraction(0.001 * 1.01) ** 192
+    assert twice.lower <= high < low <= twice.upper <= low * (1 + Fraction(1, 2**190))
+    assert twice.upper.numerator.bit_length() < 2_000
+
+
+def test_rounded_reals_are_listed_where_they_are_few():
+    assert domain("ROUND(hours / 20, 1)").values == tuple(number / 10 for number in range(1, 51))
+    assert domain("ROUND(cost, 1)").values is None
+    assert domain("LN(ROUND(hours / 20, 1))").values is not None
+    for text, hint in (("LN(cost)", "LN(ROUND(x / 10) * 10)"), ("EXP(hours / 100)", "EXP(ROUND(x, 2))")):
+        with pytest.raises(InputError, match="last digit") as caught:
+            domain(text)
+        assert hint in caught.value.hint
+    assert domain("LN(ROUND(cost / 10) * 10)").values is not None
+    assert domain("EXP(ROUND(hours / 100, 2))").values is not None

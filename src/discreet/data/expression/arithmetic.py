@@ -166,7 +166,8 @@ def _divide_domain(a: Domain, b: Domain) -> Domain:
         parts = [Fraction(value) for value in b.values if value]
         missing = 0 in b.values
     elif missing:
-        raise UnsuitableError("a division by what cannot be near zero", "Bound the divisor: GREATEST(x, 0.01).")
+        hint = "Bound the divisor: GREATEST(x, 0.01), or CASE WHEN x >= 0.01 THEN y / x END."
+        raise UnsuitableError("a division by what cannot be near zero", hint)
     else:
         parts = [low, high]
     if not parts:

@@ -46,6 +46,10 @@ _HUGE = Fraction(10) ** 150
 LONGEST_TEXT = 10_000
 """Characters of a computed text at most: REPLACE of REPLACE grows without end."""
 _BITS = 1_000
+_LONGEST_END = 2_000
+"""Bits of an end of a domain, before it is rounded outward to `_END`."""
+_END = 200
+_FINEST = 1_100
 _LETTERS = 1_000_000
 """Characters of all computed texts of a domain together."""
 _WORK = 400_000
@@ -249,7 +253,25 @@ def exact_domain(found: Domain) -> Domain:
     """The same; whole numbers that floats cannot tell apart are real ones."""
     if found.kind == "integer" and max(abs(found.lower), abs(found.upper)) > LARGEST:
         return replace(found, kind="real", values=None)
+    if found.kind == "real" and found.values is None:
+        low, high = Fraction(found.lower), Fraction(found.upper)
+        if max(_bits(low), _bits(high)) > _LONGEST_END:
+            return replace(found, lower=-_above(-low), upper=_above(high))
     return found
+
+
+def _bits(number: Fraction) -> int:
+    return max(number.numerator.bit_length(), number.denominator.bit_length())
+
+
+def _above(number: Fraction) -> Fraction:
+    """A number of few digits that is as large or a little larger: powers of powers have millions of them."""
+    size = number.numerator.bit_length() - number.denominator.bit_length()
+    if number == 0 or size < -_FINEST:  # closer to zero than any float
+        return Fraction(int(number > 0), 2**_FINEST)
+    shift = _END - size
+    scaled = number * 2**shift if shift >= 0 else number / 2**-shift
+    return Fraction(math.ceil(scaled)) / Fraction(2) ** shift
 
 
 def constant_domain(value: Any) -> Domain:

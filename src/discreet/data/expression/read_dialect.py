@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 from discreet.data.expression.domain import Domain
@@ -31,6 +32,7 @@ _WHOLE_DECIMAL = ("spark", "tsql", "mysql", "trino")
 _ANY_CASE = ("mysql", "tsql")
 """Text is compared without regard to case, unless a collation says otherwise."""
 _ANY_CASE_LIKE = (*_ANY_CASE, "sqlite")
+_MOST_PARTS = 10_000
 _SHORT_NAMES = ("spark", "snowflake")
 """DAYNAME is Mon, MONTHNAME is Jan."""
 _CASE_HINT = "Declare its values as a category. STARTS_WITH, ENDS_WITH and CONTAINS regard case in every dialect."
@@ -92,6 +94,9 @@ class DialectReader(DateReader):
                     hint = "There, it disregards case. Write CASE x WHEN 'old' THEN 'new' END."
                     raise self.refuse(node, "REPLACE of text without letters in tsql", hint)
                 return made
+            case _ if type(node).__name__ == "WidthBucket":
+                self.only(node, "this", "min_value", "max_value", "num_buckets")
+                return self._bucket(node)
             case exp.Nullif():
                 self.only(node, "this", "expression")
                 value, other = self._day(node.this), self._day(node.expression)
@@ -105,6 +110,19 @@ class DialectReader(DateReader):
         """Refuse a constant that is not one of these whole numbers: of digits, or of a power."""
         if isinstance(number, Constant) and not (isinstance(number.value, int) and number.value in among):
             raise self.refuse(node, allowed)
+
+    def _bucket(self, node: Any) -> Expression:
+        """WIDTH_BUCKET(x, low, high, n): which of n equal parts; 0 below them and n + 1 above."""
+        ends = [self.read(node.args[name]) for name in ("min_value", "max_value", "num_buckets")]
+        low, high, many = (each.value if isinstance(each, Constant) else None for each in ends)
+        numbers = all(isinstance(end, int | float | Decimal) and not isinstance(end, bool) for end in (low, high))
+        if not numbers or low >= high or type(many) is not int or not 1 <= many <= _MOST_PARTS:
+            raise self.refuse(node, f"WIDTH_BUCKET(x, low, high, n) of constants: low < high, n up to {_MOST_PARTS:,}")
+        value = self.read(node.this)
+        share = Call("divide", (Call("multiply", (Call("subtract", (value, ends[0])), ends[2])), Constant(high - low)))
+        inside = Call("clip", (Call("add", (Call("floor", (share,)), Constant(1))), Constant(1), ends[2]))
+        below, above = Call("lt", (value, ends[0])), Call("ge", (value, ends[1]))
+        return Call("case", (below, Constant(0), above, Constant(many + 1), inside))
 
     # Missing values.
 

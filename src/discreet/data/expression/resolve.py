@@ -12,6 +12,7 @@ from discreet.core.exact import as_written, exactly
 from discreet.data.column import Column
 from discreet.data.expression import resolve_time as in_time
 from discreet.data.expression.domain import Domain, Domains, structural, value_of
+from discreet.data.expression.guard import guarded
 from discreet.data.expression.node import Call, Constant, Expression, Name
 from discreet.errors import InputError, Phrase
 
@@ -58,6 +59,8 @@ def _resolved(node: Expression, domains: Domains, field: str, depth: int) -> Exp
         case Constant(value):
             return in_time.constant(_plain(value, field), domains.columns, field)
         case Call(function, arguments):
+            if function == "case":
+                arguments = guarded(arguments, domains.columns)
             parts = [_resolved(each, domains, field, depth + 1) for each in arguments]
             kinds = [_domain(part, domains, field) for part in parts] if function in in_time.FUNCTIONS else []
             meant = in_time.rewritten(function, parts, kinds, domains.columns, field) if kinds else None

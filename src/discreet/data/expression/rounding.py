@@ -8,12 +8,14 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.data.expression.arithmetic import few_or_between, multiply, need_numbers, tame, toward_zero
-from discreet.data.expression.domain import Domain, UnsuitableError, image
+from discreet.data.expression.domain import Domain, UnsuitableError, image, listed_domain
 from discreet.data.expression.function import Function, Operand
 
 __all__ = ["AS_WHOLE", "FUNCTIONS", "MOST_DIGITS", "MOST_POWER"]
 
 _FEW = 4_096
+_FEW_REALS = 128
+"""Rounded reals that are known one by one: engines are slow to map many of them."""
 _HIGHEST_POWER = 8
 MOST_POWER = 64
 """Of published numbers; of rows it is less."""
@@ -70,6 +72,11 @@ def _round_domain(a: Domain, d: Domain) -> Domain:
     if digits <= 0:
         kind = "integer"
     low, high = (_round(end if isinstance(end, int) else float(end), digits) for end in (a.lower, a.upper))
+    if digits > 0 and kind == "real" and a.values is None:
+        size = 10**digits
+        first, last = round(low * size), round(high * size)
+        if last - first < _FEW_REALS:
+            return listed_domain("real", (number / size for number in range(first, last + 1)), a.missing)
     return few_or_between(lambda x: _round(x, digits), (a,), kind, low, high)
 
 
@@ -164,11 +171,22 @@ def _mapped_only(value: Callable[[float], float | None], name: str) -> Function:
         need_numbers(a)
         found = image(value, (a,), "real") if a.listed(_FEW) is not None else None
         if found is None:
-            hint = f"Engines disagree about {name} in the last digit. Round first: {name}(ROUND(x))."
+            hint = f"Engines disagree about {name} in the last digit. Round first: {name}({_few(a)})."
             raise UnsuitableError(f"of a number with at most {_FEW:,} values", hint)
         return found
 
     return Function(domain, value)
+
+
+def _few(a: Domain) -> str:
+    """What leaves few values of a number, as people write it."""
+    width = Fraction(a.upper) - Fraction(a.lower)
+    digits = 6
+    while width * Fraction(10) ** digits >= _FEW_REALS - 2:
+        digits -= 1
+    if digits < 0:
+        return f"ROUND(x / {10**-digits}) * {10**-digits}"
+    return f"ROUND(x, {digits})" if digits else "ROUND(x)"
 
 
 def _log(a: float) -> float | None:
