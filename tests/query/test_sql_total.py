@@ -168,3 +168,19 @@ def test_sums_of_shares_move_with_the_total_they_have_in_common():
             misses[common] += not made["s_lower"][0] <= 1 <= made["s_upper"][0]
     assert misses[True] <= 0.09 * 400
     assert misses[False] > misses[True]
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        "person IN (SELECT person FROM people GROUP BY person, county HAVING COUNT(*) > 3)",
+        "person IN (SELECT person FROM people GROUP BY ALL)",
+        "person IN (SELECT person FROM people HAVING COUNT(*) > 3)",
+        "EXISTS (SELECT COUNT(*) FROM people q WHERE q.person = p.person AND q.age > 90)",
+        "EXISTS (SELECT MAX(age) FROM people q WHERE q.person = p.person)",
+    ],
+)
+def test_a_subquery_in_which_persons_are_not_once_or_always_is_refused(chosen):
+    """Pairs are no persons, and an aggregate without GROUP BY is one row about anybody."""
+    with pytest.raises(InputError, match="subquery"):
+        parse_sql(f"SELECT COUNT(DISTINCT p.person) AS n FROM people p WHERE {chosen}", SCHEMA)

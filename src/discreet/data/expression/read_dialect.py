@@ -114,7 +114,8 @@ class DialectReader(DateReader):
     def _bucket(self, node: Any) -> Expression:
         """WIDTH_BUCKET(x, low, high, n): which of n equal parts; 0 below them and n + 1 above."""
         ends = [self.read(node.args[name]) for name in ("min_value", "max_value", "num_buckets")]
-        low, high, many = (each.value if isinstance(each, Constant) else None for each in ends)
+        constants: list[Any] = [each.value if isinstance(each, Constant) else None for each in ends]
+        low, high, many = constants
         numbers = all(isinstance(end, int | float | Decimal) and not isinstance(end, bool) for end in (low, high))
         if not numbers or low >= high or type(many) is not int or not 1 <= many <= _MOST_PARTS:
             raise self.refuse(node, f"WIDTH_BUCKET(x, low, high, n) of constants: low < high, n up to {_MOST_PARTS:,}")
