@@ -184,3 +184,15 @@ def test_a_subquery_in_which_persons_are_not_once_or_always_is_refused(chosen):
     """Pairs are no persons, and an aggregate without GROUP BY is one row about anybody."""
     with pytest.raises(InputError, match="subquery"):
         parse_sql(f"SELECT COUNT(DISTINCT p.person) AS n FROM people p WHERE {chosen}", SCHEMA)
+
+
+def test_a_row_of_values_counts_where_one_is_missing_and_several_columns_do_not(tmp_path):
+    rows = pa.table({"a": ["x", "y", None] * 4, "b": [1, None, 2, 3] * 3})
+    schema = Schema("t", {"a": discreet.Category(["x", "y"]), "b": discreet.Integer(0, 5)})
+    curator = discreet.open(
+        rows, schema, ledger=tmp_path / "b.db", budget=discreet.Budget(10**9), who="ann", create=True
+    )
+    expected = duckdb.sql("SELECT COUNT(DISTINCT (a, b)) FROM rows").fetchall()[0][0]
+    for text, known in (("(a, b)", expected), ("a, b", 6)):
+        release = curator.sql(f"SELECT COUNT(DISTINCT {text}) AS n FROM t").plan(epsilon=10**5).release()
+        assert release["n"] == [known]

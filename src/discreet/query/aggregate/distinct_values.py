@@ -104,14 +104,18 @@ class DistinctValues(Additive):
             inner = node.this.expressions
         else:
             return None
-        parts = inner[0].expressions if len(inner) == 1 and type(inner[0]) is exp.Tuple else inner
+        row = len(inner) == 1 and type(inner[0]) is exp.Tuple  # (a, b) is a value of its own, also if a is missing
+        parts = inner[0].expressions if row else inner
         if not parts or type(parts[0]) is exp.Star:
             raise refuse(parts[0] if parts else node, "COUNT(DISTINCT column), of columns or expressions")
-        return cls(scope.column(parts[0]) if len(parts) == 1 else _combined(parts, scope))
+        return cls(scope.column(parts[0]) if len(parts) == 1 else _combined(parts, scope, row))
 
 
-def _combined(parts: list[Any], scope: Any) -> str:
-    """One whole number for every combination of values of several columns; missing where one of them is."""
+def _combined(parts: list[Any], scope: Any, row: bool) -> str:
+    """One whole number for every combination of values of several columns; missing where one of them is, but in a row.
+
+    In a row, (a, b), missing is a value as others are.
+    """
     code, many = "", 1
     for part in parts:
         name = scope.column(part)
@@ -124,6 +128,8 @@ def _combined(parts: list[Any], scope: Any) -> str:
         else:
             allowed = f"declared as whole numbers, a boolean or at most {_FEW} values, to be counted with others"
             raise refuse(part, allowed, f"Count its values alone: COUNT(DISTINCT {part.sql('duckdb')}).")
+        if row and domain.missing:
+            place, size = f"(CASE WHEN {text} IS NULL THEN {size} ELSE {place} END)", size + 1
         code, many = f"({code}) * {size} + {place}" if code else place, many * size
         if many > _MOST:
             raise refuse(part, f"of fewer values: {_MOST:,} combinations in all at most", "Count the columns singly.")
