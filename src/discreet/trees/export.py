@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from discreet.trees.release import TreeRelease
     from discreet.trees.replicates import Replicates
 
-__all__ = ["archive", "level_table", "save_release", "save_replicates"]
+__all__ = ["archive", "level_table", "save_release", "save_replicates", "totals_table"]
 
 _KINDS = ("parquet", "csv")
 
@@ -104,13 +104,17 @@ def _tables(release: TreeRelease) -> Iterator[tuple[str, Release, str]]:
             continue
         yield level, level_table(release, level), "How many there are in every region and cell"
         if release.measured.cells > 1:
-            totals = _with_typical(release.totals(level), release.totals(level, intervals="typical"))
-            yield f"{level}-totals", totals, "How many there are in every region, all cells"
+            yield f"{level}-totals", totals_table(release, level), "How many there are in every region, all cells"
 
 
 def level_table(release: TreeRelease, level: str) -> Release:
     """The table of a level with both kinds of intervals, as files have it."""
     return _with_typical(release.table(level), release.table(level, intervals="typical"))
+
+
+def totals_table(release: TreeRelease, level: str) -> Release:
+    """The table of a level's totals with both kinds of intervals, as files have it."""
+    return _with_typical(release.totals(level), release.totals(level, intervals="typical"))
 
 
 def _with_typical(table: Release, typical: Release) -> Release:

@@ -25,7 +25,7 @@ from discreet.trees.tree import Hierarchy
 if TYPE_CHECKING:
     from discreet.trees.release import TreeRelease
 
-__all__ = ["Figure", "Sum", "parse_sum", "sum_of", "weights_of"]
+__all__ = ["Figure", "Sum", "figure_of", "parse_sum", "sum_of", "weights_of"]
 
 Reals = NDArray[np.float64]
 
@@ -204,6 +204,16 @@ def parse_sum(release: TreeRelease, text: str, field: str = "sum") -> tuple[dict
             raise InputError(field, name, "a level or a column of cells", among=(*release.levels, *columns))
         (cells if name in columns else regions)[name] = [value.strip() for value in values.split(",")]
     return regions, cells
+
+
+def figure_of(
+    release: TreeRelease, text: str, share_of: str | None = None, *, field: str = "sum", whole: str = "share_of"
+) -> Figure:
+    """The sum that a line asks for, or the share that it is of another one: `county=Ash,Elm; sex=female`."""
+    above = release.sum(*parse_sum(release, text, field))
+    if share_of is None:
+        return above
+    return above / release.sum(*parse_sum(release, share_of, whole))
 
 
 def _leaf_weights(tree: Hierarchy, regions: Any) -> tuple[Reals, bool]:

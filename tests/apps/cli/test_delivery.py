@@ -1,5 +1,6 @@
 """A file that cannot be written is found out before anything is spent on what would go into it."""
 
+import json
 import shutil
 from importlib.resources import files
 from pathlib import Path
@@ -121,3 +122,32 @@ def test_a_map_has_the_shapes_given_and_other_methods_and_releases_beside_it(fol
     told = capsys.readouterr()
     assert "new Ash" in told.err
     assert "discreet tree show a --map c.html" in told.out
+
+
+def test_a_hierarchy_gives_noisy_counts_sums_and_replicates(capsys, folder):
+    from discreet.trees import read_measurements
+
+    assert run(*TREE, "--by", "sex", "--id", "regions") == 0
+    capsys.readouterr()
+    show = ("tree", "show", "regions")
+    assert run(*show, "--sum", "county=Ash,Elm; sex=female", "--share-of", "county=Ash,Elm") == 0
+    said = capsys.readouterr().out
+    assert said.startswith("county=Ash,Elm; sex=female, as a share of county=Ash,Elm: 0.")
+    assert "95% interval" in said
+    assert run(*show, "--sum", "", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["sum"]["confidence"] == 0.95
+    files = ("--out", "tables", "--format", "csv", "--measurements", "noisy", "--replicates", "10")
+    assert run(*show, "--method", "topdown", *files) == 0
+    said = capsys.readouterr().out
+    for name in ("tables/dictionary.md", "tables/county-replicates.csv", "noisy/measurements.parquet"):
+        assert f"Wrote {name}" in said
+    assert read_measurements("noisy").method == "topdown"
+    for wrong, option in (
+        (("--share-of", "sex=female"), "--sum"),
+        (("--replicates", "10"), "--out"),
+        (("--sum", "town=3"), "--sum"),
+        (("--sum", "", "--share-of", "sex"), "--share-of"),
+        (("--measurements", "people.csv"), "--measurements"),
+    ):
+        assert run(*show, *wrong) == 2
+        assert option in capsys.readouterr().err

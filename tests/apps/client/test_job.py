@@ -6,6 +6,7 @@ import pytest
 
 from discreet import Rules, bins, col
 from discreet.errors import BudgetError, InputError
+from discreet.trees import read_measurements
 
 pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
@@ -31,6 +32,10 @@ def test_a_hierarchy_there_is_one_here(wide, tmp_path):
     assert made["county"].columns == same["county"].columns
     assert there.release("census").totals("state").to_csv() == same.totals("state").to_csv()
     assert made.again("topdown").method == "topdown"
+    assert made.rules.upper["county"] == 10_000
+    assert made.sum({"state": "A"}).to_dict() == same.sum({"state": "A"}).to_dict()
+    made.save_measurements(tmp_path / "noisy")
+    assert read_measurements(tmp_path / "noisy")["county"].columns == same["county"].columns
     assert repr(made) == repr(same)
     assert here.ledger.find("census").charged.why == "a test"
     with pytest.raises(InputError) as told:

@@ -2,6 +2,7 @@
 
 import io
 import sys
+import zipfile
 from fractions import Fraction
 
 import pyarrow.parquet
@@ -55,6 +56,7 @@ def test_a_hierarchy_from_plan_to_tables(service):
     assert "counts by state and county" in ann.post(at, json={}).text
     for wrong in ({"geometry": {"county": "/etc/hostname"}}, {"geometry": {"type": "Point"}}, {"compare": {"b": "no"}}):
         assert ann.post(at, json=wrong).status_code in (404, 422)
+    files_and_sums(ann, service.curators["people"].release("census"))
     again = ann.post("/api/datasets/people/tree/release", json={**TREE, "release": "census"})
     assert again.json()["state"] == "done"
     assert str(spent(service)["team"]) == "1/2"
@@ -63,6 +65,26 @@ def test_a_hierarchy_from_plan_to_tables(service):
     assert [one["release"] for one in ann.get("/api/datasets/people/jobs").json()] == ["census"]
     assert ann.get("/api/datasets/people/synth/census").status_code == 404
     assert ann.get("/api/datasets/people/tree/census/table?level=town").status_code == 422
+
+
+def files_and_sums(ann, release):
+    """All files of a hierarchy, its noisy counts, and sums of one's own, over HTTP."""
+    path = "/api/datasets/people/tree/census"
+    packed = ann.get(f"{path}/files?format=csv")
+    assert (packed.status_code, packed.headers["content-type"]) == (200, "application/zip")
+    names = zipfile.ZipFile(io.BytesIO(packed.content)).namelist()
+    assert {"county.csv", "county.csv-metadata.json", "county-totals.csv", "dictionary.md"} <= set(names)
+    noisy = zipfile.ZipFile(io.BytesIO(ann.get(f"{path}/measurements").content))
+    assert sorted(noisy.namelist()) == ["measurements.json", "measurements.parquet", "regions.parquet"]
+    county = release.tree.codes[-1][0]
+    asked = release.sum({"county": [county]})
+    assert ann.get(f"{path}/sum", params={"of": f"county={county}"}).json() == asked.to_dict()
+    share = ann.get(f"{path}/sum", params={"of": f"county={county}", "share_of": ""}).json()
+    assert share == (asked / release.sum()).to_dict()
+    for wrong, field in (({"of": "town=3"}, "of"), ({"share_of": "county"}, "share_of")):
+        found = ann.get(f"{path}/sum", params=wrong)
+        assert (found.status_code, found.json()["field"]) == (422, field)
+    assert ann.get("/api/datasets/people/tree/none/sum").status_code == 404
 
 
 def test_synthetic_rows_and_their_files(service):

@@ -1,5 +1,7 @@
 """Maps as pages: priced, confirmed, run in the background, read."""
 
+import io
+import zipfile
 from fractions import Fraction
 
 import pytest
@@ -71,6 +73,10 @@ def test_a_hierarchy_from_its_price_to_its_map(service):
     assert ann.get(f"{at}&format=parquet").content[:4] == b"PAR1"
     assert ann.get(f"{at}&format=exe").status_code == 422
     assert ann.get(f"/d/people/map/table?release={identity}&level=moon").status_code == 422
+    for kind, name in (("csv", "county.csv"), ("parquet", "dictionary.md"), ("measurements", "measurements.json")):
+        link = f"/d/people/map/files?release={identity}&format={kind}"
+        assert link.replace("&", "&amp;") in shown.text
+        assert name in zipfile.ZipFile(io.BytesIO(ann.get(link).content)).namelist()
     content = ann.get(f"/d/people/map/content?release={identity}").json()
     assert [layer["size"] for layer in content["layers"]] == [1, 2, 3]  # levels are fetched when they are opened
     counties = ann.get(f"/d/people/map/content?release={identity}&level=2").json()

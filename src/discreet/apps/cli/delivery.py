@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.apps.cli.completion import offered
-from discreet.apps.cli.output import fit_to_write, paid, say, show_json, show_release, show_table
+from discreet.apps.cli.output import fit_to_write, paid, progress, say, show_json, show_release, show_table
 from discreet.core.release import number, percent
 from discreet.curator.kinds import table_of
 from discreet.errors import MISSING, InputError
@@ -52,10 +52,10 @@ _FOLDER = Annotated[Path | None, typer.Option(help="Folder for one CSV file a ta
 _PART = Annotated[str, typer.Option("--part", help="Show only the table of this name.")]
 
 
-def _check_folder(given: Mapping[str, Any]) -> None:
-    out = given["out"]
+def _check_folder(given: Mapping[str, Any], name: str = "out") -> None:
+    out = given.get(name)
     if out is not None and out.exists() and not out.is_dir():
-        raise InputError("--out", str(out), "a folder, new or not", "Nothing was spent.")
+        raise InputError(f"--{name}", str(out), "a folder, new or not", "Nothing was spent.")
 
 
 def _deliver_tables(answer: Any, given: Mapping[str, Any]) -> None:
@@ -119,11 +119,29 @@ _AGAIN = Annotated[
 ]
 
 
+_MEASUREMENTS = Annotated[
+    Path | None, typer.Option(help="Folder for the noisy counts themselves, with the law of their noise and the tree.")
+]
+_SUM = Annotated[
+    str | None,
+    typer.Option("--sum", help="A sum of your own, with an interval: 'county=Ash,Elm; sex=female'. Empty for all."),
+]
+_SHARE = Annotated[str | None, typer.Option(help="With --sum: the share that it is of this sum.")]
+_REPLICATES = Annotated[
+    int | None, typer.Option(help="With --out: so many replicates of every table, for errors of your own statistics.")
+]
+
+
 def _check_levels(given: Mapping[str, Any]) -> None:
     if given["format"] not in ("parquet", "csv"):
         raise InputError("--format", given["format"], hint="Nothing was spent.", among=("parquet", "csv"))
     _check_folder(given)
+    _check_folder(given, "measurements")
     fit_to_write(given["map_file"], "--map", (".html",))
+    if given.get("share_of") is not None and given["sum_of"] is None:
+        raise InputError("--sum", MISSING, "given with --share-of")
+    if given.get("replicates") is not None and given["out"] is None:
+        raise InputError("--out", MISSING, "given with --replicates: the folder for them")
     if given["map_file"] is None:
         for name in ("geometry", "code_property", "compare", "label"):
             if given.get(name):
@@ -185,10 +203,27 @@ def _other(answer: TreeRelease, text: str, given: Mapping[str, Any]) -> TreeRele
 
 def _deliver_tree(answer: TreeRelease, given: Mapping[str, Any]) -> None:
     written = [] if given["out"] is None else answer.save(given["out"], given["format"])
+    if given.get("replicates") is not None:
+        with progress():
+            written += answer.replicates(given["replicates"]).save(given["out"], given["format"])
+    if given.get("measurements") is not None:
+        written += answer.save_measurements(given["measurements"])
     if given["map_file"] is not None:
         written.append(_draw_tree(answer, given))
+    figure = None
+    if (asked := given.get("sum_of")) is not None:
+        from discreet.trees.sums import figure_of
+
+        figure = figure_of(answer, asked, given["share_of"], field="--sum", whole="--share-of")
     if given["as_json"]:
-        show_json({**answer.to_dict(), "files": [str(path) for path in written]})
+        found = {} if figure is None else {"sum": figure.to_dict()}
+        show_json({**answer.to_dict(), **found, "files": [str(path) for path in written]})
+        return
+    if figure is not None:
+        share = "" if given["share_of"] is None else f", as a share of {given['share_of'] or 'all'}"
+        say(f"{asked or 'all'}{share}: {figure}")
+        for path in written:
+            say(f"Wrote {path}")
         return
     rows = []
     for level, name in enumerate(answer.levels):
@@ -217,7 +252,15 @@ TREE = Delivery(
     },
     _deliver_tree,
     _check_levels,
-    shown={"method": (_AGAIN, None), "compare": (_COMPARE, None), "label": (_LABEL, "")},
+    shown={
+        "method": (_AGAIN, None),
+        "compare": (_COMPARE, None),
+        "label": (_LABEL, ""),
+        "sum_of": (_SUM, None),
+        "share_of": (_SHARE, None),
+        "replicates": (_REPLICATES, None),
+        "measurements": (_MEASUREMENTS, None),
+    },
     again=lambda answer, given: answer if given["method"] is None else answer.again(given["method"]),
 )
 

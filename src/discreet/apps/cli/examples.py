@@ -51,7 +51,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "tree release": (
         "discreet tree release people.csv --levels county --epsilon 0.1 --id regions --out tables --format csv --yes",
     ),
-    "tree show": ("discreet tree show regions --method exact --json",),
+    "tree show": (
+        "discreet tree show regions --method exact --json",
+        "discreet tree show regions --sum 'county=Ash,Elm'",
+        "discreet tree show regions --out tables --measurements noisy",
+    ),
     "synth plan": ("discreet synth plan people.csv --columns age,sex,pay --epsilon 0.2",),
     "synth release": (
         "discreet synth release people.csv --columns age,sex,pay --bins 16 --epsilon 0.2 --id rows --out rows.csv -y",

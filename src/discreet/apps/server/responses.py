@@ -163,6 +163,16 @@ class StoredResponse(_Open):
     remaining: str
 
 
+class FigureResponse(_Open):
+    """A sum or a share made of published numbers; null where nothing can be said."""
+
+    value: float | None
+    lower: float | None
+    upper: float | None
+    confidence: float
+    quality: str
+
+
 class WireResponse(_Open):
     """A release as the books hold it."""
 

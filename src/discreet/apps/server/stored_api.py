@@ -12,7 +12,15 @@ from fastapi.responses import Response
 
 from discreet.apps.server.access import Access
 from discreet.apps.server.requests import MapRequest, PublishRequest
-from discreet.apps.server.responses import Json, ReleaseResponse, StoredResponse, WireResponse, answers, paths
+from discreet.apps.server.responses import (
+    FigureResponse,
+    Json,
+    ReleaseResponse,
+    StoredResponse,
+    WireResponse,
+    answers,
+    paths,
+)
 from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller
 from discreet.core.release import Release
@@ -21,7 +29,9 @@ from discreet.errors import InputError, MissingError
 from discreet.ledger.door import Answer, stored
 from discreet.ledger.quote import Quote
 from discreet.synth.release import SyntheticRelease
+from discreet.trees.export import archive, level_table, totals_table
 from discreet.trees.release import TreeRelease
+from discreet.trees.sums import figure_of
 
 __all__ = ["routes"]
 
@@ -32,6 +42,11 @@ _CSV = "text/csv; charset=utf-8"
 
 def _files(*kinds: str) -> dict[str, Any]:
     return {kind: {"schema": {"type": "string", "format": "binary"}} for kind in kinds}
+
+
+_ZIPPED: dict[int | str, dict[str, Any]] = {
+    200: {"description": "the files, in one ZIP file", "content": _files("application/zip")}
+}
 
 
 def routes(service: Service, access: Access) -> APIRouter:
@@ -68,9 +83,9 @@ def routes(service: Service, access: Access) -> APIRouter:
         totals: bool = False,
         caller: Caller = access.anyone,
     ) -> Response:
-        """The table of a level, or of its totals over all cells: as JSON, CSV or Parquet."""
+        """The table of a level, or of its totals over all cells, with both kinds of intervals and quality flags."""
         whole: TreeRelease = found(name, "tree", release, caller)
-        table = whole.totals(level) if totals else whole[level]
+        table = totals_table(whole, level) if totals else level_table(whole, level)
         if format == "json":
             return Json(service.shown(name, release, table.to_dict(), caller))
         return _table(table, format, f"{level}")
@@ -88,6 +103,35 @@ def routes(service: Service, access: Access) -> APIRouter:
         with service.plans.turn(caller.name):
             drawn = service.draw(whole, asked.geometry, compare=others or None, **how)
         return _file(drawn.html, "map", "html")
+
+    @api.get("/tree/{release}/files", response_class=Response, responses=_ZIPPED)
+    def tree_files(
+        name: str, release: str, format: Literal["csv", "parquet"] = "parquet", caller: Caller = access.anyone
+    ) -> Response:
+        """All tables with a data dictionary and metadata, as one ZIP file."""
+        whole: TreeRelease = found(name, "tree", release, caller)
+        with service.plans.turn(caller.name):
+            return _file(archive(lambda folder: whole.save(folder, format)), release, "zip")
+
+    @api.get("/tree/{release}/measurements", response_class=Response, responses=_ZIPPED)
+    def tree_measurements(name: str, release: str, caller: Caller = access.anyone) -> Response:
+        """The noisy counts, the law of their noise and the tree: `discreet.trees.read_measurements` reads them."""
+        whole: TreeRelease = found(name, "tree", release, caller)
+        with service.plans.turn(caller.name):
+            return _file(archive(whole.save_measurements), f"{release}-measurements", "zip")
+
+    @api.get("/tree/{release}/sum", responses=answers(FigureResponse, "the sum or share, with its interval"))
+    def tree_sum(
+        name: str,
+        release: str,
+        of: Annotated[str, Query(max_length=20_000)] = "",
+        share_of: Annotated[str | None, Query(max_length=20_000)] = None,
+        caller: Caller = access.anyone,
+    ) -> Json:
+        """A sum over regions and cells, `county=Ash,Elm; sex=female`, or the share that it is of another one."""
+        whole: TreeRelease = found(name, "tree", release, caller)
+        with service.plans.turn(caller.name):
+            return Json(figure_of(whole, of, share_of, field="of").to_dict())
 
     @api.get("/synth/{release}", responses=summary)
     def synth(name: str, release: str, caller: Caller = access.anyone) -> Json:
@@ -190,7 +234,9 @@ def _parquet(table: Any, name: str) -> Response:
 
 
 def _file(content: str | bytes, name: str, ending: str) -> Response:
-    kind = {"csv": _CSV, "parquet": _PARQUET, "md": "text/markdown; charset=utf-8"}.get(ending)
+    kind = {"csv": _CSV, "parquet": _PARQUET, "md": "text/markdown; charset=utf-8", "zip": "application/zip"}.get(
+        ending
+    )
     plain = "".join(one for one in name if one.isascii() and (one.isalnum() or one in "-_")) or "table"
     headers = {"content-disposition": f'attachment; filename="{plain}.{ending}"'}
     return Response(content, media_type=kind or "application/octet-stream", headers=headers)

@@ -26,7 +26,7 @@ from discreet.query.ask import Ask
 from discreet.show.map.content import head_of
 from discreet.show.map.drawing import Map, controls, script
 from discreet.trees.atlas import map_title
-from discreet.trees.export import level_table
+from discreet.trees.export import archive, level_table
 from discreet.trees.release import TreeRelease
 
 __all__ = ["made", "routes"]
@@ -145,6 +145,20 @@ def routes(frame: Frame) -> APIRouter:
         """A level as a file."""
         tree, _ = known(dataset, release, caller)
         return table_file(level_table(tree, level), f"{dataset}-{level}", format)
+
+    @pages.get("/d/{dataset}/map/files")
+    def files(
+        dataset: str,
+        release: str,
+        format: Literal["csv", "parquet", "measurements"] = "csv",
+        caller: Caller = anyone,
+    ) -> Response:
+        """All tables with a data dictionary, or the noisy counts, in one ZIP file."""
+        tree, _ = known(dataset, release, caller)
+        with service.plans.turn(caller.name):
+            if format == "measurements":
+                return attached(archive(tree.save_measurements), f"{dataset}-measurements", "zip")
+            return attached(archive(lambda folder: tree.save(folder, format)), f"{dataset}-{format}", "zip")
 
     return pages
 
