@@ -65,7 +65,7 @@ def conforms(path):
 
 @pytest.fixture
 def release(curator):
-    rules = Rules(totals={"all": [4000]})
+    rules = Rules(totals={"all": [4000]}, by={"totals.all": "Statistics Act"})
     question = curator.tree(["state", "county"], by=["sex"], rules=rules)
     return question.plan(epsilon=1, method="topdown").release(release="census")
 
@@ -78,7 +78,7 @@ def test_csv_files_have_metadata_as_the_web_has_it(release, tmp_path):
     assert county["tableSchema"]["primaryKey"] == ["state", "county", "sex"]
     facts = {one["schema:name"]: one["schema:value"] for one in county["schema:additionalProperty"]}
     assert (facts["release"], facts["cost"], facts["confidence"]) == ("census", "epsilon = 1", 0.95)
-    assert facts["rules"] == ["Totals of all: declared public."]
+    assert facts["rules"] == ["Totals of all: declared public by Statistics Act."]
     assert "added or removed" in facts["protects"]
     assert [note["kind"] for note in county["notes"]] == ["outside", "outside"]
 
@@ -106,7 +106,7 @@ def test_the_dictionary_has_every_column_of_every_file(release, tmp_path):
             assert all(len(row) == 6 for row in rows)
     assert "| sex | text | sex, as declared" in text
     assert "f, m" in text
-    assert "- rules: Totals of all: declared public." in text
+    assert "- rules: Totals of all: declared public by Statistics Act." in text
 
 
 def test_sizes_of_groups_are_said_to_be_such(tmp_path):

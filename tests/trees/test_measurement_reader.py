@@ -26,7 +26,12 @@ def made(tmp_path_factory):
     """A release and the folder of its noisy numbers, whose ledger is closed."""
     place = tmp_path_factory.mktemp("made")
     curator = discreet.open(table(), SCHEMA, ledger=place / "b.db", budget=Budget(10), who="ann", create=True)
-    rules = Rules(totals={"all": [4000]}, upper={"county": [[9999, 999]] * 8})
+    rules = Rules(
+        totals={"all": [4000]},
+        upper={"county": [[9999, 999]] * 8},
+        by={"": "Statistics Act"},
+        covariate=[1600.5, 800, 400, 200, 120, 80, 40, 1],
+    )
     release = curator.tree(["state", "county"], by=["sex"], rules=rules).plan(epsilon=1).release(release="census")
     release.save_measurements(place / "noisy")
     curator.ledger.close()
@@ -57,6 +62,7 @@ def test_nothing_but_the_files_is_needed(release, folder):
     assert (read.id, read.cost, read.dataset, read.method) == ("census", "epsilon = 1", "people", "bayes")
     assert [note.text for note in read.caveats] == [note.text for note in release.caveats]
     assert "left:" not in read.about
+    assert "Totals of all: declared public by Statistics Act." in read.rules.declared
     picked = {"county": ["01000", "02001"]}, {"sex": "f"}
     assert read.sum(*picked).to_dict() == release.sum(*picked).to_dict()
     one, two = read.replicates(10), release.replicates(10)
@@ -138,6 +144,7 @@ WRONG = {
     "another law": (changed(levels=[{**LEVEL, "counts": {"noise": "cauchy", "scale": "1"}}]), "laplace, gaussian"),
     "rules of nothing": (changed(rules={"upper": {"town": 3}}), "rules.upper"),
     "rules as text": (changed(rules="none"), "rules"),
+    "declared as text": (changed(declared="all"), "a list of sentences"),
     "notes as text": (changed(notes=["a"]), "a list of notes"),
     "no Parquet": (lambda folder: (folder / NUMBERS).write_text("a,b"), "no Parquet file"),
     "no regions": (rows(REGIONS, lambda t: t.slice(0, 0)), "one region, in position 0"),

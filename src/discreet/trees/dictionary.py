@@ -66,17 +66,9 @@ def facts(release: TreeRelease) -> dict[str, Any]:
         "method": release.method,
         "confidence": release.confidence,
         "data": release.data,
-        "rules": _rules(release),
+        "rules": list(release.rules.declared),
     }
     return {name: value for name, value in found.items() if value not in ("", [])}
-
-
-def _rules(release: TreeRelease) -> list[str]:
-    """A sentence for every rule that the numbers keep."""
-    words = {"lower": "Lower bounds", "upper": "Upper bounds", "totals": "Totals", "weights": "Weights"}
-    return [
-        f"{said} of {level}: declared public." for name, said in words.items() for level in getattr(release.rules, name)
-    ]
 
 
 def _field(release: TreeRelease, name: str, table: Release) -> Field:

@@ -87,6 +87,7 @@ def description(release: TreeRelease) -> dict[str, Any]:
             for name, size, level in levels
         ],
         "rules": RULES.write(release.rules),
+        "declared": list(release.rules.declared),
         "notes": [note.to_dict() for note in release.caveats],
         "stale": release.stale,
         "files": {NUMBERS: _NUMBERS, REGIONS: _REGIONS},

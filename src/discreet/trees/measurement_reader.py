@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from discreet.errors import InputError, Phrase, kind_of
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.inputs import read_confidence
 from discreet.trees.ask import RULES
+from discreet.trees.declaration import resolve_rules
 from discreet.trees.measurement import Level, Measurement, Noise
 from discreet.trees.measurement_file import (
     COUNTS,
@@ -74,7 +76,7 @@ def read_measurements(
         method=about["method"],
         measured=measured,
         _published=None,
-        rules=about["rules"],
+        rules=resolve_rules(about["rules"], tree, by),
     )
     return release.again(about["method"] if method is None else method, rules=rules, confidence=confidence)
 
@@ -108,7 +110,10 @@ def _description(path: Path) -> dict[str, Any]:
     for level in about["levels"]:
         for query in (COUNTS, TOTALS):
             level[query] = _noise(level[query], f"{DESCRIPTION}: {query} of {level['name']}")
-    about["rules"] = RULES.read(about.get("rules", {}), _SCHEMA)
+    declared = about.get("declared", [])
+    if not isinstance(declared, list) or not all(isinstance(one, str) for one in declared):
+        raise InputError(f"{DESCRIPTION}: declared", kind_of(declared), "a list of sentences, one for each rule")
+    about["rules"] = replace(RULES.read(about.get("rules", {}), _SCHEMA), declared=tuple(declared))
     try:
         about["notes"] = tuple(map(Note.from_dict, about.get("notes", ())))
     except (KeyError, TypeError):

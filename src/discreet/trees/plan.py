@@ -152,6 +152,8 @@ class TreePlan(TablePlan):
         estimate, written = publish_counts(name, found, kept, sure), rules_to(kept)
         if kept.declared:
             written["declared"] = list(kept.declared)
+        if kept.declared:
+            written["declared"] = list(kept.declared)
         return {
             "tree": {
                 "by": [[name, labels] for name, labels in self.counted.labels],

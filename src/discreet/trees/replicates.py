@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from discreet.core.progress import notify
 from discreet.errors import InputError
 from discreet.noise.replay import Replay
+from discreet.trees.declaration import resolve_rules
 from discreet.trees.intervals.posterior import draw_table
 from discreet.trees.intervals.typical import key_of, remeasure
 from discreet.trees.methods import method_named
@@ -95,7 +96,8 @@ def replicate(release: TreeRelease, many: int, rules: Rules | None) -> Replicate
     """So many replicates of a release, made under the rules that it was published under."""
     if isinstance(many, bool) or not isinstance(many, int) or not 10 <= many <= MOST:
         raise InputError("replicates", many, f"a whole number from 10 to {MOST:,}", "Offices publish 80.")
-    known, measured = release.rules if rules is None else rules, release.measured
+    known = release.rules if rules is None else resolve_rules(rules, release.tree, release.by)
+    measured = release.measured
     method = method_named(release.method, chain=measured.chain)
     bits = Replay(key_of(measured, "replicates"))
     published = release.estimate.counts[-1]
