@@ -77,6 +77,7 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "rules": {"rules": Rules(upper={"state": 1000})},
         "expected": {"expected": 10**9},
         "covariate": {"covariate": {"A1": 10, "A2": 20, "B1": 5, "B2": 0}},
+        "queries": {"queries": {"total": 1, "all": 1}},
         "noise": ({"rho": None, "epsilon": 4}, {"noise": "laplace"}),
         "method": {"method": "topdown"},
         "goal": ({"split": "accurate"}, {"goal": Goal(of="totals")}),

@@ -226,6 +226,7 @@ class Curator:
         rules: Rules | None = None,
         covariate: Any = None,
         expected: int | None = None,
+        queries: Any = None,
     ) -> Draft[TreeRelease]:
         """Counts for a hierarchy of regions that add up, from the root to the leaves.
 
@@ -235,12 +236,14 @@ class Curator:
         (households): then groups are counted by size up to `largest`, those of at least that size if `cumulative`.
         `covariate` is a public table with a number for each leaf that may go with its count, such as housing units.
         `expected` is a public guess of how many there are in all: it settles shares of the price beforehand.
+        `queries` are what every level asks, with shares of its price, {"sex": 1, "age x sex": 2, "all": 3}, where all
+        are its cells and total their sum; or that for each level by name.
         `plan` takes a `method` (auto, bayes, topdown, exact, relaxed), how to `split` the price among levels (auto,
         equal, leaves, accurate by a `goal`, or a weight for each level by name), and the `noise`.
         """
         from discreet.trees.ask import TreeAsk
 
-        known = {"rules": rules, "covariate": covariate, "expected": expected}
+        known = {"rules": rules, "covariate": covariate, "expected": expected, "queries": queries}
         asked = TreeAsk.of(levels, by, column, geography, where, sizes, largest, cumulative, **known)
         return Draft.of(self.desk, asked)
 

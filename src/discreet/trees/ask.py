@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -38,6 +39,7 @@ from discreet.trees.declaration import FIELDS, load_rules, read_rules, resolve_r
 from discreet.trees.geography import hierarchy_from, public_table
 from discreet.trees.methods import METHODS, method_named
 from discreet.trees.plan import TreePlan, plan_tree
+from discreet.trees.queries import QUERIES, Asked, Queries, read_queries, share_queries
 from discreet.trees.release import TreeRelease
 from discreet.trees.rules import Rules, whole_numbers
 from discreet.trees.split import Goal, sparse_splits
@@ -215,6 +217,11 @@ class TreeAsk(Ask):
     expected: int | None = option(
         WHOLE, None, help="About how many there are in all, if that is public: decides shares of the price beforehand"
     )
+    queries: Queries | None = option(
+        QUERIES,
+        None,
+        help="Queries of a level, with shares: sex=1,age x sex=2,all=3; or by level: county: sex=1,all=2; block: all=1",
+    )
     goal: Goal | None = option(
         ANY, None, help="What split = accurate makes least", late=True, here_only=True, shell=False
     )
@@ -245,7 +252,17 @@ class TreeAsk(Ask):
                 )
             rules = replace(rules, covariate=read_covariate(self.covariate, tree, leaf, counted.labels))
         rules = resolve_rules(rules, tree, counted.labels)
-        return CheckedTree(counted, rules, chosen, self.split, self.goal, self.expected)
+        queries = None if self.queries is None else self._read_queries(self.queries, counted)
+        return CheckedTree(counted, rules, chosen, self.split, self.goal, self.expected, queries)
+
+    def _read_queries(self, given: Queries, counted: Tabulation) -> Asked:
+        if counted.sizes is not None:
+            raise InputError("queries", Phrase("some"), "left out where groups are counted by size")
+        if self.split == "accurate":
+            raise InputError(
+                "split", self.split, "another rule where queries are given: it knows counts and totals only"
+            )
+        return read_queries(given, counted.tree, tuple(key.column for key in counted.by))
 
 
 def _ordered(sizes: int) -> str:
@@ -263,6 +280,7 @@ class CheckedTree(Checked[TreeRelease]):
     split: str | Mapping[str, Number]
     goal: Goal | None
     expected: int | None = None
+    queries: Asked | None = None
     settled: bool = False
 
     def priced(self, allotment: Allotment, price: Price | None) -> TreePlan:
@@ -277,6 +295,12 @@ class CheckedTree(Checked[TreeRelease]):
         totals = 0 if counted.sizes is not None else None
         kind = price.kind(allotment)
         shares = split_price(counted.tree, counted.cells, self.split, totals=totals, kind=kind, goal=self.goal)
+        if self.queries is not None:
+            parts: dict[int, Fraction] = {}
+            for (level, _), share in shares.items():
+                parts[level] = parts.get(level, Fraction()) + share
+            shares, margins = share_queries(self.queries, parts, len(counted.by))
+            return plan_tree(counted, allotment, price, shares, self.method, self.rules, margins=margins)
         sparse = [] if self.settled else sparse_splits(counted.tree, counted.cells, self.split, totals)
         known = None if self.settled else self._known_total()
         return plan_tree(counted, allotment, price, shares, self.method, self.rules, sparse, known)

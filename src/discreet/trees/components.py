@@ -87,7 +87,11 @@ def components(measured: Measurement) -> list[Component]:
         gathered.setdefault(informs, []).append(columns)
     found = []
     for informs, many in gathered.items():
-        if not any(yes and one.axes != axes for level, says in zip(queries, informs, strict=True) for one, yes in zip(level, says, strict=True)):
+        if not any(
+            yes and one.axes != axes
+            for level, says in zip(queries, informs, strict=True)
+            for one, yes in zip(level, says, strict=True)
+        ):
             continue  # the counts alone say it: it stays with them
         spreads = [_spread(measured, level, says) for level, says in zip(queries, informs, strict=True)]
         found.append(Component(measured.shape, tuple(many), tuple(spreads)))

@@ -160,21 +160,29 @@ class Tabulation:
         cells = self.tree.leaves * self.cells
         return [*notes, *cell_notes(self.schema, self.by, self.condition, cells=cells, cell=cell, of=of)]
 
-    def moved(self, level: int, *, totals: bool) -> tuple[Sensitivity, bool]:
-        """How far one unit can move the counts (or the totals) of a level, and whether its parts may have merged.
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many values each of the columns has that tell cells apart."""
+        return tuple(len(labels) for _, labels in self.labels)
+
+    def moved(
+        self, level: int, *, totals: bool = False, axes: tuple[int, ...] | None = None
+    ) -> tuple[Sensitivity, bool]:
+        """How far one unit can move the counts (or totals, or a margin) of a level, and whether parts may have merged.
 
         A unit that counts in several leaf cells may find them in one region further up, where its moves add up. Then
         only the sum of all moves is bounded, which is what the second value says. Proof: docs/proofs/hierarchy.md.
         """
         unit = self.schema.unit
-        outputs = self.tree.sizes[level] * (1 if totals else self.cells)
+        each = 1 if totals else self.cells if axes is None else math.prod(self.shape[axis] for axis in axes)
+        outputs = self.tree.sizes[level] * each
         twice = 1 if unit.neighbours is Neighbours.ADD_REMOVE else 2
         if self.sizes is not None:
             if self.sizes.cumulative:
                 return Sensitivity(1, min(twice, outputs)), False
             # A member who leaves one group of size s and joins another of size s takes two from that count.
             return Sensitivity(twice, min(2, outputs)), twice == 2
-        if level == self.tree.depth - 1 and not totals:
+        if level == self.tree.depth - 1 and not totals and axes is None:
             return sensitivity(Rows(), unit, outputs), False
         return moved_sums(unit, self.tree.leaves * self.cells, outputs)
 

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.trees.components import Component, components
 from discreet.trees.gls import Gls, downward, gls, upward
 from discreet.trees.measurement import Measurement
 
@@ -55,7 +56,7 @@ class Covariance:
     """Variances of weighted sums of the best linear estimates from one measurement."""
 
     measured: Measurement
-    _solved: dict[tuple[int, bool], tuple[Reals, Reals]] = field(default_factory=dict, repr=False)
+    _solved: dict[tuple[int, int], tuple[Reals, Reals]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def linear(self) -> Gls:
@@ -66,25 +67,33 @@ class Covariance:
         """The covariance of two weighted sums; of one with itself, its variance.
 
         Differences between cells and the sum over cells are estimated apart (`gls`), so the weights of cells are taken
-        apart as well: their mean goes with the totals, what is left with the cells.
+        apart as well: their mean goes with the totals, what margins inform with them, what is left with the cells.
         """
         found = 0.0
         for leaves, cells in one.terms:
-            mean, rest = cells.mean(), cells - cells.mean()
+            parts = self._apart(cells)
             for others, more in two.terms:
-                other_mean, other_rest = more.mean(), more - more.mean()
-                apart, together = float(rest @ other_rest), float(mean * other_mean)
-                if apart:
-                    found += apart * float(self._solve(leaves, totals=False) @ others)
-                if together:
-                    found += together * float(self._solve(leaves, totals=True) @ others)
+                for part, (own, other) in enumerate(zip(parts, self._apart(more), strict=True)):
+                    if weight := float(own @ other):
+                        found += weight * float(self._solve(leaves, part) @ others)
         return found
 
-    def _solve(self, leaves: Reals, *, totals: bool) -> Reals:
-        """The covariance matrix of the leaves, of one cell or of the totals, times a vector."""
-        key = (id(leaves), totals)
+    @cached_property
+    def _components(self) -> list[Component]:
+        return components(self.measured)
+
+    def _apart(self, cells: Reals) -> list[Reals]:
+        """The weights of cells, taken apart: the rest, their mean, and the part of every component."""
+        parts = [one.project(cells[None, :])[0] for one in self._components]
+        mean = np.array([cells.mean()])
+        return [cells - mean - sum(parts, np.zeros(len(cells))), mean, *parts]
+
+    def _solve(self, leaves: Reals, part: int) -> Reals:
+        """The covariance matrix of the leaves, of one part of the cells, times a vector."""
+        key = (id(leaves), part)
         if key not in self._solved:
-            tree, noise = self.measured.tree, _spreads(self.measured, totals=totals)
+            tree = self.measured.tree
+            noise = _spreads(self.measured, totals=part == 1) if part < 2 else list(self._components[part - 2].spreads)
             asked = [np.zeros(size) if np.isfinite(one) else None for size, one in zip(tree.sizes, noise, strict=True)]
             asked[-1] = leaves * noise[-1]
             (*_, (found, _)) = downward(tree, upward(tree, asked, noise))
@@ -99,6 +108,8 @@ def _spreads(measured: Measurement, *, totals: bool) -> list[float]:
         of_cells = np.inf if level.noise is None else max(level.noise.variance, 1e-12)
         if totals:
             direct = np.inf if level.totals_noise is None else max(level.totals_noise.variance, 1e-12)
-            of_cells = 1 / (1 / (measured.cells * of_cells) + 1 / direct)
+            margins = sum(1 / (one.values.shape[1] * max(one.noise.variance, 1e-12)) for one in level.margins)
+            of_cells = 1 / max(1 / (measured.cells * of_cells) + 1 / direct + margins, 1e-300)
+            of_cells = of_cells if of_cells < 1e290 else np.inf
         found.append(float(of_cells))
     return found

@@ -14,6 +14,8 @@ from discreet.core.release import percent, plural
 from discreet.query.plan import noise_name
 from discreet.trees.gls import gls
 from discreet.trees.intervals.each import deviations
+from discreet.trees.measurement import Measurement
+from discreet.trees.queries import margin_name
 from discreet.trees.simulation import simulate
 
 if TYPE_CHECKING:
@@ -42,6 +44,10 @@ def explain_tree(plan: TreePlan) -> Explanation:
         errors.append(Accuracy(name, noise or unasked, row["cell"], share=row["share"]))
         if several:
             errors.append(Accuracy(f"{row['level']}, a total", totals_noise or unasked, row["total"]))
+        for query, half in row.get("queries", {}).items():
+            asked = [one for one in plan.measures if one.level == index and _query(plan, one) == query]
+            noise = "; ".join(noise_name(one.noise) for one in asked)
+            errors.append(Accuracy(f"{row['level']}, by {query}", noise or unasked, half))
     cells = "one number" if counted.cells == 1 else f"{counted.cells:,} cells"
     numbers = sum(tree.sizes) * counted.cells
     regions = ", ".join(f"{row['level']} ({plural(row['regions'], 'region')})" for row in levels)
@@ -69,7 +75,15 @@ def explain_tree(plan: TreePlan) -> Explanation:
 
 def _noise(measures: Sequence[LevelMeasure], level: int, *, totals: bool) -> str:
     """The noise of a question; nothing where it is not asked."""
-    return "; ".join(noise_name(one.noise) for one in measures if one.level == level and one.totals == totals)
+    asked = [one for one in measures if one.level == level and one.totals == totals and one.axes is None]
+    return "; ".join(noise_name(one.noise) for one in asked)
+
+
+def _query(plan: TreePlan, measure: LevelMeasure) -> str | None:
+    """The name of a question for a margin."""
+    if measure.axes is None:
+        return None
+    return margin_name(tuple(key.column for key in plan.counted.by), measure.axes)
 
 
 def _relative_notes(levels: list[dict[str, Any]]) -> list[str]:
@@ -122,7 +136,8 @@ def _levels(plan: TreePlan) -> list[dict[str, Any]]:
     """Of every level its name, regions, share of the price and noise, and the half-widths of a cell and of a total."""
     tree = plan.counted.tree
     widths = _half_widths(plan, plan.measures)
-    rows = []
+    margins = _margin_widths(plan)
+    rows: list[dict[str, Any]] = []
     for index, name in enumerate(tree.names):
         here = [measure for measure in plan.measures if measure.level == index]
         rows.append(
@@ -130,22 +145,49 @@ def _levels(plan: TreePlan) -> list[dict[str, Any]]:
                 "level": name,
                 "regions": tree.sizes[index],
                 "share": float(sum(measure.share for measure in here)),
-                "noise": "; ".join(noise_name(a.noise) + (" for totals" if a.totals else "") for a in here),
+                "noise": "; ".join(noise_name(a.noise) + _for(plan, a) for a in here),
                 "cell": widths[0][index],
                 "total": widths[1][index],
                 "within_a_tenth": math.ceil(widths[1][index] / _RELATIVE),
             }
         )
+        if margins:
+            rows[-1]["queries"] = {name: halves[index] for name, halves in margins.items()}
     return rows
+
+
+def _for(plan: TreePlan, measure: LevelMeasure) -> str:
+    return " for totals" if measure.totals else f" by {query}" if (query := _query(plan, measure)) else ""
+
+
+def _margin_widths(plan: TreePlan) -> dict[str, list[float]]:
+    """Of a number of every margin that is asked anywhere, of the median region of every level."""
+    asked = {query: one.axes for one in plan.measures if (query := _query(plan, one)) and one.axes is not None}
+    if not asked:
+        return {}
+    measured = _blank(plan, plan.measures)
+    best, z, shape = gls(measured), deviations(measured, 1 - plan.confidence), plan.counted.shape
+    return {
+        query: [
+            z * math.sqrt(float(np.median(best.margin(level, axes, shape)[1])))
+            for level in range(plan.counted.tree.depth)
+        ]
+        for query, axes in asked.items()
+    }
+
+
+def _blank(plan: TreePlan, measures: Sequence[LevelMeasure]) -> Measurement:
+    """What would be measured where nothing is counted."""
+    from discreet.trees.plan import measured_as
+
+    tree, cells, shape = plan.counted.tree, plan.counted.cells, plan.counted.shape
+    zeros = [one.of(np.zeros((tree.sizes[one.level], cells), np.int64), shape) for one in measures]
+    return measured_as(plan.counted, measures, zeros)
 
 
 def _half_widths(plan: TreePlan, measures: Sequence[LevelMeasure]) -> list[list[float]]:
     """Of a cell, and of a total, of the median region of every level."""
-    from discreet.trees.plan import measured_as
-
-    tree, cells = plan.counted.tree, plan.counted.cells
-    shapes = [(tree.sizes[one.level],) if one.totals else (tree.sizes[one.level], cells) for one in measures]
-    measured = measured_as(plan.counted, measures, [np.zeros(shape, np.int64) for shape in shapes])
+    measured = _blank(plan, measures)
     best, z = gls(measured), deviations(measured, 1 - plan.confidence)
     of = (best.variance, best.total_variance)
     return [[z * math.sqrt(float(np.median(level))) for level in variances] for variances in of]

@@ -105,6 +105,12 @@ def _tables(release: TreeRelease) -> Iterator[tuple[str, Release, str]]:
         yield level, level_table(release, level), "How many there are in every region and cell"
         if release.measured.cells > 1:
             yield f"{level}-totals", totals_table(release, level), "How many there are in every region, all cells"
+        for query in release.queries:
+            yield (
+                f"{level}-by-{query.replace(' ', '-')}",
+                release.margin(level, query),
+                f"Margins of the cells, by {query}",
+            )
 
 
 def level_table(release: TreeRelease, level: str) -> Release:

@@ -7,7 +7,8 @@ bias what is unbiased here.
 
 All cells of a level carry the same noise, so the sum over cells and the differences between cells are two problems with
 nothing in common: direct questions for totals inform the first only. Solving both and putting them together is the best
-linear unbiased estimate of everything at once. Proof: docs/proofs/hierarchy-topdown.md.
+linear unbiased estimate of everything at once. Questions for other margins take the differences further apart
+(`components`). Proof: docs/proofs/hierarchy-topdown.md.
 """
 
 from __future__ import annotations
@@ -15,16 +16,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, Phrase
+from discreet.trees.components import Component, components, margin_of
 from discreet.trees.measurement import Level, Measurement
 from discreet.trees.tree import Hierarchy
 
-__all__ = ["NOTHING", "Gls", "Pass", "downward", "gls", "subtree_passes", "upward", "variances"]
+__all__ = ["NOTHING", "Gls", "Pass", "downward", "gls", "margin_passes", "subtree_passes", "upward", "variances"]
 
 Reals = NDArray[np.float64]
 
@@ -59,11 +62,36 @@ class Gls:
         self.alone = self._up.variance
         own = self._up_totals or _summed(self._up, self.cells)
         self.up_totals, self.up_total_variance = own.values, own.variance
+        self._asked = dict.fromkeys(one.axes for level in measured.levels for one in level.margins)
+        self._parts = [
+            (one, upward(self.tree, [one.own(measured, level) for level in range(self.tree.depth)], one.spreads))
+            for one in components(measured)
+        ]
 
     def up_counts(self, level: int) -> Reals:
-        """What subtrees say about the cells of a level, from both kinds of questions."""
+        """What subtrees say about the cells of a level, from all kinds of questions."""
         values = self._up.values[level]
-        return values if self._up_totals is None else _joined(values, self.up_totals[level], self.cells)
+        if self._up_totals is None:
+            return values
+        parts = [(one, up.values[level]) for one, up in self._parts]
+        return _joined(values, self.up_totals[level], self.cells, parts)
+
+    def up_margins(self, level: int) -> Iterator[tuple[tuple[int, ...], Reals]]:
+        """Of every margin that was asked, and of the total: the variance of its own component, before the way down."""
+        yield (), self.up_total_variance[level] / self.cells
+        for axes in self._asked:
+            yield axes, next(up.variance[level] for one, up in self._parts if frozenset(axes) in one.columns)
+
+    def margin(self, level: int, axes: tuple[int, ...], shape: tuple[int, ...]) -> tuple[Reals, Reals]:
+        """The margin of some of the columns of a level, of as many values as `shape`: estimates, and their variance."""
+        values = margin_of(self.counts[level], shape, axes)
+        entries = values.shape[1]
+        directions, variance = entries - 1, self.total_variance[level] / self.cells
+        for one, up in self._parts:
+            variance = variance + one.within(axes) * _at(self.tree, up, level)
+            directions -= one.within(axes)
+        variance = variance + directions * _at(self.tree, self._up, level)
+        return values, variance * (self.cells / entries) ** 2 / self.cells
 
     def levels(self) -> Iterator[tuple[Reals, Reals, Reals, Reals]]:
         """Level by level, root first: counts and their variance, totals and theirs. No more is held at a time."""
@@ -72,8 +100,14 @@ class Gls:
             for values, variance in down:
                 yield values, variance, values.sum(axis=1), self.cells * variance
             return
-        for (values, variance), (totals, spread) in zip(down, downward(self.tree, self._up_totals), strict=True):
-            yield _joined(values, totals, self.cells), _mixed(variance, spread, self.cells), totals, spread
+        downs = [downward(self.tree, up) for _, up in self._parts]
+        for (values, variance), (totals, spread), *more in zip(
+            down, downward(self.tree, self._up_totals), *downs, strict=True
+        ):
+            parts = [(one, found) for (one, _), (found, _) in zip(self._parts, more, strict=True)]
+            spreads = [(one, found) for (one, _), (_, found) in zip(self._parts, more, strict=True)]
+            cells = _joined(values, totals, self.cells, parts)
+            yield cells, _mixed(variance, spread, self.cells, spreads), totals, spread
 
     @cached_property
     def _all(self) -> tuple[tuple[Reals, ...], ...]:
@@ -126,37 +160,58 @@ def variances(measured: Measurement) -> tuple[list[Reals], list[Reals]]:
         )
         for level in measured.levels
     )
-    up, up_totals = _ups(Measurement(measured.tree, nothing), measured.cells)
-    cells = measured.cells
-    down = [spread for _, spread in downward(measured.tree, up)]
+    tree, cells = measured.tree, measured.cells
+    up, up_totals = _ups(Measurement(tree, nothing), cells, _margin_totals(measured))
+    down = [spread for _, spread in downward(tree, up)]
     if up_totals is None:
         return down, [cells * spread for spread in down]
-    totals = [spread for _, spread in downward(measured.tree, up_totals)]
-    return [_mixed(a, b, cells) for a, b in zip(down, totals, strict=True)], totals
+    totals = [spread for _, spread in downward(tree, up_totals)]
+    zeros = [np.zeros(size) for size in tree.sizes]
+    parts = components(measured)
+    downs = [[spread for _, spread in downward(tree, upward(tree, zeros, one.spreads))] for one in parts]
+    mixed = []
+    for level, (own, total) in enumerate(zip(down, totals, strict=True)):
+        mixed.append(_mixed(own, total, cells, [(one, found[level]) for one, found in zip(parts, downs, strict=True)]))
+    return mixed, totals
 
 
-def _ups(measured: Measurement, cells: int | None = None) -> tuple[Pass, Pass | None]:
-    """The way up: of cells, and of totals from both kinds of questions; None where no totals were asked."""
+def _ups(
+    measured: Measurement, cells: int | None = None, known: list[list[tuple[Any, float]]] | None = None
+) -> tuple[Pass, Pass | None]:
+    """The way up: of cells, and of totals from all kinds of questions; None where nothing but cells was asked.
+
+    `known` are totals of every level from other questions with their variance; those of its own margins if left out.
+    """
     many = measured.cells if cells is None else cells
+    others = _margin_totals(measured) if known is None else known
     spreads = [np.inf if level.noise is None else max(level.noise.variance, 1e-12) for level in measured.levels]
     up = upward(measured.tree, [level.counts for level in measured.levels], spreads)
-    if all(level.totals is None for level in measured.levels):
+    if all(level.totals is None for level in measured.levels) and not any(others):
         return up, None
     sums: list[Any] = []
     sum_spreads = []
-    for level, spread in zip(measured.levels, spreads, strict=True):
+    for level, spread, more in zip(measured.levels, spreads, others, strict=True):
         values, variance = (None if level.counts is None else level.counts.sum(axis=1)), many * spread
         if level.totals is not None and level.totals_noise is not None:
-            precise = max(level.totals_noise.variance, 1e-12)
+            more = [(level.totals, max(level.totals_noise.variance, 1e-12)), *more]
+        for direct, precise in more:
             if values is None:
-                values, variance = level.totals, precise
+                values, variance = direct, precise
             else:
                 share = variance / (variance + precise)
-                values = values + share * (level.totals - values)
+                values = values + share * (direct - values)
                 variance = share * precise
         sums.append(values)
         sum_spreads.append(variance)
     return up, upward(measured.tree, sums, sum_spreads)
+
+
+def _margin_totals(measured: Measurement) -> list[list[tuple[Any, float]]]:
+    """What the margins of every level say about totals, with their variance."""
+    return [
+        [(one.values.sum(axis=1), one.values.shape[1] * max(one.noise.variance, 1e-12)) for one in level.margins]
+        for level in measured.levels
+    ]
 
 
 def subtree_passes(measured: Measurement) -> tuple[Pass, Pass | None]:
@@ -177,6 +232,20 @@ def subtree_passes(measured: Measurement) -> tuple[Pass, Pass | None]:
     if totals[-1] is None:
         totals[-1], spreads[-1] = np.zeros(measured.tree.leaves), NOTHING
     return cells, upward(measured.tree, totals, spreads)
+
+
+def margin_passes(measured: Measurement) -> list[tuple[tuple[int, ...], Pass]]:
+    """What each region's own subtree says about its margins, from the questions for them: of every margin asked."""
+    found = []
+    for axes in dict.fromkeys(one.axes for level in measured.levels for one in level.margins):
+        asked = [next((one for one in level.margins if one.axes == axes), None) for level in measured.levels]
+        values: list[Any] = [None if one is None else one.values for one in asked]
+        spreads = [np.inf if one is None else max(one.noise.variance, 1e-12) for one in asked]
+        if values[-1] is None:
+            entries = next(one.values.shape[1] for one in asked if one is not None)
+            values[-1], spreads[-1] = np.zeros((measured.tree.leaves, entries)), NOTHING
+        found.append((axes, upward(measured.tree, values, spreads)))
+    return found
 
 
 def upward(tree: Hierarchy, values: Sequence[Any], variances: Sequence[float]) -> Pass:
@@ -215,14 +284,25 @@ def downward(tree: Hierarchy, up: Pass) -> Iterator[tuple[Reals, Reals]]:
         yield values, variance
 
 
-def _mixed(cells: Reals, totals: Reals, many: int) -> Reals:
+def _at(tree: Hierarchy, up: Pass, level: int) -> Reals:
+    """The variance of a level, all told."""
+    return next(islice(downward(tree, up), level, None))[1]
+
+
+def _mixed(cells: Reals, totals: Reals, many: int, parts: list[tuple[Component, Reals]]) -> Reals:
     """The variance of a cell: of what it differs from the others by, and of its part in the total."""
-    return np.asarray(cells * (1 - 1 / many) + totals / many**2)
+    found = np.asarray(cells * (1 - 1 / many) + totals / many**2)
+    for one, variance in parts:
+        found = found + (variance - cells) * one.dimension / many
+    return found
 
 
-def _joined(cells: Reals, totals: Reals, many: int) -> Reals:
-    """Differences between cells from one pass, their sum from the other."""
-    return np.asarray(cells + ((totals - cells.sum(axis=1)) / many)[:, None])
+def _joined(cells: Reals, totals: Reals, many: int, parts: list[tuple[Component, Reals]]) -> Reals:
+    """Differences between cells from one pass, their sum and what margins inform from others."""
+    found = np.asarray(cells + ((totals - cells.sum(axis=1)) / many)[:, None])
+    for one, values in parts:
+        found = found + one.project(values - cells)
+    return found
 
 
 def _summed(up: Pass, cells: int) -> Pass:

@@ -38,7 +38,7 @@ class Margin:
 class Level:
     """The noisy counts of one level, one row a region and one column a cell; None where nothing was asked.
 
-    `totals` are the regions' totals over all cells, asked as a question of their own; `margins` are other sums of cells.
+    `totals` are the regions' totals over all cells, asked as a question of their own; `margins` other sums of cells.
     """
 
     counts: Array | None = None
@@ -62,7 +62,7 @@ class Measurement:
 
     If `chain`, the cells are sizes of groups and cell s counts the groups of at least s + 1 members: true counts never
     rise from one cell to the next. One member more or less changes one such count by one. `shape` says how many values
-    each of the columns has that tell cells apart, the last of which moves fastest; it is needed where there are margins.
+    each of the columns has that tell cells apart, the last of which moves fastest: needed where there are margins.
     """
 
     tree: Hierarchy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -23,9 +23,10 @@ from discreet.query.noisy_sums import NoisySums
 from discreet.query.plan import noise_name
 from discreet.query.price import Price
 from discreet.query.table_plan import TablePlan
+from discreet.trees.components import margin_of
 from discreet.trees.count import Tabulation
 from discreet.trees.declaration import resolve_rules
-from discreet.trees.measurement import Level, Measurement
+from discreet.trees.measurement import Level, Margin, Measurement
 from discreet.trees.methods import check_rules, method_named, publish_counts
 from discreet.trees.record import measured_from, measured_to, published_to, rules_to
 from discreet.trees.rules import Rules
@@ -35,10 +36,17 @@ __all__ = ["LevelMeasure", "Sparse", "TreePlan", "measured_as", "plan_tree"]
 
 @dataclass(frozen=True, slots=True)
 class LevelMeasure(NoisySums):
-    """One question to one level: its counts, or its totals over all cells."""
+    """One question to one level: its counts, its totals over all cells, or the margin of some columns."""
 
     level: int
     totals: bool
+    axes: tuple[int, ...] | None = None
+
+    def of(self, counts: Any, shape: tuple[int, ...]) -> Any:
+        """What it asks for, of the counts of its level."""
+        if self.axes is not None:
+            return margin_of(counts, shape, self.axes)
+        return counts.sum(axis=1) if self.totals else counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +180,7 @@ class TreePlan(TablePlan):
         sums = self.counted.tree.sums(exact)
 
         def drawn(measure: LevelMeasure) -> Any:
-            true = sums[measure.level].sum(axis=1) if measure.totals else sums[measure.level]
+            true = measure.of(sums[measure.level], self.counted.shape)
             return measure.noise.release(true.ravel(), bits=bits).reshape(true.shape)
 
         measures, known = self.measures, {}
@@ -194,16 +202,18 @@ def measured_as(counted: Tabulation, measures: Sequence[LevelMeasure], answers: 
     levels = [Level() for _ in counted.tree.names]
     for measure, noisy in zip(measures, answers, strict=True):
         old = levels[measure.level]
-        levels[measure.level] = (
-            Level(old.counts, old.noise, noisy, measure.noise)
-            if measure.totals
-            else Level(noisy, measure.noise, old.totals, old.totals_noise)
-        )
-    return Measurement(counted.tree, tuple(levels), counted.chain)
+        if measure.axes is not None:
+            levels[measure.level] = replace(old, margins=(*old.margins, Margin(measure.axes, noisy, measure.noise)))
+        elif measure.totals:
+            levels[measure.level] = replace(old, totals=noisy, totals_noise=measure.noise)
+        else:
+            levels[measure.level] = replace(old, counts=noisy, noise=measure.noise)
+    shape = counted.shape if any(level.margins for level in levels) else ()
+    return Measurement(counted.tree, tuple(levels), counted.chain, shape)
 
 
 def _asked(measures: Sequence[LevelMeasure]) -> list[Any]:
-    return [[measure.level, measure.totals, text_of(measure.noise)] for measure in measures]
+    return [[one.level, one.totals if one.axes is None else list(one.axes), text_of(one.noise)] for one in measures]
 
 
 def plan_tree(
@@ -215,20 +225,22 @@ def plan_tree(
     rules: Rules,
     sparse: Sequence[tuple[float, Mapping[tuple[int, bool], Fraction]]] = (),
     expected: float | None = None,
+    margins: Mapping[tuple[int, tuple[int, ...]], Fraction] | None = None,
 ) -> TreePlan:
     """Price a release. `shares` says which part of the price goes to (level, totals or counts).
 
     `sparse` are other shares for small counts (`sparse_splits`). They are taken at once if `expected`, a public total
-    of all counts, says so; else the root's noisy total will decide.
+    of all counts, says so; else the root's noisy total will decide. `margins` are parts for (level, columns) more.
     """
     if allotment.kind == "plan":
         raise InputError("allotment", allotment.name, "a pure or zcdp allotment")
+    more = margins or {}
     for parts in (shares, *(parts for _, parts in sparse)):
-        if sum(parts.values()) > 1:
-            raise InputError("split", float(sum(parts.values())), "shares that add up to at most 1")
+        if (whole := sum(parts.values()) + sum(more.values())) > 1:
+            raise InputError("split", float(whole), "shares that add up to at most 1")
     # Rules that nothing can meet must not be found out after spending.
     check_rules(counted.tree, counted.cells, rules, chain=counted.chain)
-    measures = _measures(counted, allotment, price, shares)
+    measures = (*_margin_measures(counted, allotment, price, more), *_measures(counted, allotment, price, shares))
     deviation = math.sqrt(measures[-2 if measures[-1].totals else -1].noise.variance)
     several = counted.tree.leaves * counted.cells
     others = tuple(
@@ -250,4 +262,19 @@ def _measures(
         moved, merged = counted.moved(level, totals=totals)
         (noise,) = price.part(share).buys(allotment, [moved], [None])
         measures.append(LevelMeasure(share, noise, moved, merged, level, totals))
+    return tuple(measures)
+
+
+def _margin_measures(
+    counted: Tabulation,
+    allotment: Allotment,
+    price: Price,
+    margins: Mapping[tuple[int, tuple[int, ...]], Fraction],
+) -> tuple[LevelMeasure, ...]:
+    """The questions for margins: sums of cells, in which several cells of a unit may have merged."""
+    measures = []
+    for (level, axes), share in sorted(margins.items()):
+        moved, merged = counted.moved(level, axes=axes)
+        (noise,) = price.part(share).buys(allotment, [moved], [None])
+        measures.append(LevelMeasure(share, noise, moved, merged, level, totals=False, axes=axes))
     return tuple(measures)

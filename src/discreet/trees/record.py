@@ -12,7 +12,7 @@ from discreet.core.packing import pack, pack_words, unpack, unpack_words
 from discreet.mechanisms.record import noise_from, noise_to
 from discreet.trees.estimate import Ends, Estimate
 from discreet.trees.intervals import with_each
-from discreet.trees.measurement import Level, Measurement
+from discreet.trees.measurement import Level, Margin, Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.tree import Hierarchy
 
@@ -25,7 +25,7 @@ _RULES = ("lower", "upper", "totals", "weights")
 def measured_to(measured: Measurement) -> dict[str, Any]:
     """The tree and its noisy counts."""
     tree = measured.tree
-    return {
+    entry: dict[str, Any] = {
         "names": list(tree.names),
         "codes": [pack_words(level) for level in tree.codes],
         "parents": [pack(level, quick=True) for level in tree.parents],
@@ -40,6 +40,14 @@ def measured_to(measured: Measurement) -> dict[str, Any]:
             for level in measured.levels
         ],
     }
+    if measured.margins:
+        entry["shape"] = list(measured.shape)
+        for kept, level in zip(entry["levels"], measured.levels, strict=True):
+            kept["margins"] = [
+                {"axes": list(one.axes), "values": pack(one.values, quick=True), "noise": noise_to(one.noise)}
+                for one in level.margins
+            ]
+    return entry
 
 
 def measured_from(entry: dict[str, Any]) -> Measurement:
@@ -52,10 +60,14 @@ def measured_from(entry: dict[str, Any]) -> Measurement:
             level["noise"] and noise_from(level["noise"]),
             None if level["totals"] is None else unpack(level["totals"]),
             level["totals_noise"] and noise_from(level["totals_noise"]),
+            tuple(
+                Margin(tuple(one["axes"]), unpack(one["values"]), noise_from(one["noise"]))
+                for one in level.get("margins", ())
+            ),
         )
         for level in entry["levels"]
     )
-    return Measurement(tree, levels, entry["chain"])
+    return Measurement(tree, levels, entry["chain"], tuple(entry.get("shape", ())))
 
 
 def rules_to(rules: Rules) -> dict[str, Any]:

@@ -50,7 +50,9 @@ def relaxed(
     levels = np.split(np.rint(found).astype(np.int64), np.cumsum([forest.size(level) for level in range(forest.depth)]))
     counts = tuple(np.ascontiguousarray(x.reshape(measured.cells, -1).T) for x in levels[:-1])
     broken = violations(measured.tree, counts)
-    return Estimate(measured.tree, counts, notes=(f"rounded: {broken:,} counts are not what their parts add up to",))
+    notes = [f"rounded: {broken:,} counts are not what their parts add up to"]
+    notes += ["noisy margins were not used"] if measured.margins else []
+    return Estimate(measured.tree, counts, notes=tuple(notes))
 
 
 def violations(tree: Hierarchy, counts: tuple[Array, ...]) -> int:

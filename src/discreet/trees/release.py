@@ -17,11 +17,13 @@ from discreet.ledger.door import Answer
 from discreet.mechanisms.inputs import read_confidence
 from discreet.query.notation import write_condition
 from discreet.query.predicate import predicate_from
+from discreet.trees.components import margin_of
 from discreet.trees.declaration import resolve_rules
 from discreet.trees.estimate import Ends, Estimate
-from discreet.trees.intervals.each import size_ends
+from discreet.trees.intervals.each import margin_ends, size_ends
 from discreet.trees.measurement import Measurement
 from discreet.trees.methods import check_rules, method_named, publish_counts
+from discreet.trees.queries import margin_axes, margin_name
 from discreet.trees.record import measured_from, published_from, rules_from
 from discreet.trees.rules import Rules
 from discreet.trees.tree import Hierarchy
@@ -154,6 +156,31 @@ class TreeRelease(Publication):
         columns = self._regions(place, 1)
         pair = None if ends is None else (ends.total_lower[place], ends.total_upper[place])
         return self._table("count", columns, self.estimate.totals[place], pair)
+
+    def margin(self, level: str, by: str) -> Release:
+        """The table of a level by some of its columns, `sex` or `age x sex`, with confidence intervals for each number.
+
+        They are shorter where the margin was a query of its own. Numbers are sums of the published cells.
+        """
+        if self.cumulative:
+            raise InputError.refused("by", by, "is only of plain counts")
+        place, shape = self.tree.level(level), tuple(len(labels) for _, labels in self.by)
+        axes = margin_axes(by, tuple(name for name, _ in self.by), "by")
+        counts = margin_of(self.estimate.counts[place], shape, axes)
+        columns, repeat = self._regions(place, counts.shape[1]), counts.shape[1]
+        for name, labels in (self.by[axis] for axis in axes):
+            repeat //= len(labels)
+            once = [label for label in labels for _ in range(repeat)]
+            columns[name] = once * (counts.size // len(once))
+        ends = margin_ends(counts, self.measured, place, axes, shape, self.confidence)
+        return self._table("count", columns, counts, ends)
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The margins that were asked as questions of their own, by name."""
+        names = tuple(name for name, _ in self.by)
+        asked = dict.fromkeys(one.axes for level in self.measured.levels for one in level.margins)
+        return tuple(margin_name(names, axes) for axes in asked)
 
     def sizes(self, level: str) -> Release:
         """Of groups counted cumulatively, how many there are of exactly each size, with confidence intervals."""

@@ -28,11 +28,12 @@ from discreet.trees.bayes.posterior import posterior_moments
 from discreet.trees.bayes.product import columns_at_once, product
 from discreet.trees.bayes.ratio import ratio_moments
 from discreet.trees.estimate import Estimate
-from discreet.trees.gls import NOTHING, Pass, gls, subtree_passes
+from discreet.trees.gls import NOTHING, Pass, gls, margin_passes, subtree_passes
 from discreet.trees.measurement import Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.topdown.crossing import known_totals, nearest
-from discreet.trees.topdown.rounding import multiplier, whole
+from discreet.trees.topdown.pulls import Target, pulled
+from discreet.trees.topdown.rounding import multiplier, spread, whole
 from discreet.trees.topdown.solve import rows_of
 from discreet.trees.topdown.transport import Rows, one_row, transport
 from discreet.trees.tree import Hierarchy
@@ -142,6 +143,8 @@ class _Seen:
     noise: Laplace | Gaussian
     cells: Pass
     direct: Pass
+    margins: list[tuple[tuple[int, ...], Pass]]
+    shape: tuple[int, ...]
 
     @classmethod
     def of(cls, measured: Measurement) -> _Seen:
@@ -152,15 +155,22 @@ class _Seen:
         if direct is None:
             zeros = tuple(np.zeros(size) for size in tree.sizes)
             direct = Pass(zeros, tuple(zero + NOTHING for zero in zeros))
-        return cls(leaves.noise, cells, direct)
+        return cls(leaves.noise, cells, direct, margin_passes(measured), measured.shape)
 
     def totals(self, level: int) -> tuple[Reals, Reals]:
-        """Totals from both, and their variances."""
-        sums = self.cells.values[level].sum(axis=1)
-        own = self.cells.values[level].shape[1] * self.cells.variance[level]
-        other = self.direct.variance[level]
-        share = own / (own + other)
-        return sums + share * (self.direct.values[level] - sums), share * other
+        """Totals from all, and their variances."""
+        totals, doubt = self.direct.values[level], self.direct.variance[level]
+        for one in (self.cells, *(margin for _, margin in self.margins)):
+            sums = one.values[level].sum(axis=1)
+            own = one.values[level].shape[1] * one.variance[level]
+            share = own / (own + doubt)
+            totals, doubt = sums + share * (totals - sums), share * doubt
+        return totals, doubt
+
+    def targets(self, level: int, totals: Reals, doubt: Reals) -> list[Target]:
+        """Margins by the questions for them, and totals."""
+        margins = [Target(axes, up.values[level], up.variance[level]) for axes, up in self.margins]
+        return [*margins, Target((), totals[:, None], doubt)]
 
 
 def _cells(
@@ -222,6 +232,13 @@ def _settled(
     target, doubt = seen.direct.values[level], seen.direct.variance[level]
     public = rows.least == rows.most
     target, doubt = np.where(public, rows.least, target), np.where(public, 1e-9, doubt)
+    if seen.margins:
+        targets = seen.targets(level, target, doubt)
+        mean = pulled(tree, level, parents, mean, variance, lower, upper, targets, seen.shape)
+        if not rows.hard:
+            return spread(tree, level - 1, parents, mean, variance, lower, upper)
+        ones, bounded = np.ones(len(mean)), Rows(rows.least, rows.most)
+        return transport(tree, level - 1, parents, np.clip(mean, lower, upper), ones, lower, upper, bounded)
     children, starts = tree.children(level - 1), tree.starts(level - 1)
     found = np.empty(mean.shape, np.int64)
     near = np.empty(mean.shape) if rows.hard else None

@@ -45,6 +45,8 @@ def exact(measured: Measurement, rules: Rules | None = None) -> Estimate:
     notes = ["optimal: certificate holds"]
     if any(level.totals is not None for level in measured.levels):
         notes.append("noisy totals over all cells were not used")
+    if measured.margins:
+        notes.append("noisy margins were not used")
     if measured.chain:
         notes.append("the order of the cells was not kept")
     targets = tuple(level.counts for level in measured.levels)

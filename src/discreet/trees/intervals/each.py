@@ -26,7 +26,7 @@ from discreet.trees.measurement import Measurement
 from discreet.trees.rules import NO_BOUND, Rules
 from discreet.trees.topdown.crossing import Known, known_totals
 
-__all__ = ["bounds_of", "deviations", "known_bounds", "size_ends", "with_each"]
+__all__ = ["bounds_of", "deviations", "known_bounds", "margin_ends", "size_ends", "with_each"]
 
 Array = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -58,10 +58,24 @@ def size_ends(exactly: Array, measured: Measurement, level: int, confidence: flo
     return _around(estimate, half, exactly, np.zeros_like(exactly), np.full_like(exactly, NO_BOUND))
 
 
+def margin_ends(
+    published: Array,
+    measured: Measurement,
+    level: int,
+    axes: tuple[int, ...],
+    shape: tuple[int, ...],
+    confidence: float,
+) -> tuple[Array, Array]:
+    """Ends for the margin of some columns of a level, of as many values as `shape`."""
+    values, variance = gls(measured).margin(level, axes, shape)
+    half = _factor(measured, confidence) * np.sqrt(variance)[:, None]
+    return _around(values, half, published, np.zeros_like(published), np.full_like(published, NO_BOUND))
+
+
 def deviations(measured: Measurement, alpha: float) -> float:
     """How many deviations wide: normal if many noises add up, Laplace if one prevails; the more of the two."""
     normal = NormalDist().inv_cdf(1 - alpha / 2)
-    if any(isinstance(noise, Laplace) for level in measured.levels for noise in (level.noise, level.totals_noise)):
+    if any(isinstance(one.noise, Laplace) for level in measured.levels for one in level.queries(measured.axes)):
         return max(normal, math.log(1 / alpha) / math.sqrt(2))
     return normal
 

@@ -30,13 +30,14 @@ from discreet.core.signature import typed
 from discreet.errors import InputError
 from discreet.mechanisms.inputs import read_confidence
 from discreet.noise.replay import Replay
+from discreet.trees.components import margin_of
 from discreet.trees.estimate import Ends, Estimate
 from discreet.trees.gls import variances
 from discreet.trees.intervals.each import bounds_of, deviations, known_bounds
 from discreet.trees.intervals.posterior import draw_table
 from discreet.trees.intervals.quantiles import ErrorQuantiles, enough_for
 from discreet.trees.intervals.sample import Part, parts_of
-from discreet.trees.measurement import Measurement
+from discreet.trees.measurement import Margin, Measurement
 from discreet.trees.rules import Rules
 
 __all__ = ["Method", "Replay", "key_of", "remeasure", "with_typical"]
@@ -55,6 +56,9 @@ def key_of(measured: Measurement, purpose: str) -> bytes:
         for values in (level.counts, level.totals):
             digest.update(b"-" if values is None else np.ascontiguousarray(values).astype("<i8").tobytes())
         digest.update(text_of((level.noise, level.totals_noise)).encode())
+        for one in level.margins:
+            digest.update(text_of((one.axes, one.noise)).encode())
+            digest.update(np.ascontiguousarray(one.values).astype("<i8").tobytes())
     return digest.digest()
 
 
@@ -68,8 +72,13 @@ def remeasure(measured: Measurement, leaves: Array, bits: Bits) -> Measurement:
             fresh = replace(fresh, counts=counts)
         if level.totals_noise is not None:
             fresh = replace(fresh, totals=level.totals_noise.release(exact.sum(axis=1), bits=bits))
-        levels.append(fresh)
-    return Measurement(measured.tree, tuple(levels), measured.chain)
+        levels.append(replace(fresh, margins=tuple(_again(one, exact, measured.shape, bits) for one in level.margins)))
+    return Measurement(measured.tree, tuple(levels), measured.chain, measured.shape)
+
+
+def _again(one: Margin, exact: Array, shape: tuple[int, ...], bits: Bits) -> Margin:
+    true = margin_of(exact, shape, one.axes)
+    return replace(one, values=one.noise.release(true.ravel(), bits=bits).reshape(true.shape))
 
 
 @typed
@@ -97,7 +106,8 @@ def with_typical(
     bits = Replay(key_of(measured, "intervals"))
     known = known_bounds(measured, rules)
     enough = enough_for(alpha) // reruns + 1
-    sampled = sampled and not measured.chain
+    # Parts of a tree are cut out by counts and totals: where margins were asked, the whole tree is simulated.
+    sampled = sampled and not measured.chain and not measured.margins
     whole = Part(measured, rules, range(tree.depth), np.arange(tree.leaves))
     deviation, total_deviation = _deviations(measured)
     factor, ends = deviations(measured, alpha), {}

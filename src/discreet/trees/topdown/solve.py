@@ -16,6 +16,7 @@ from discreet.trees.gls import Gls, gls
 from discreet.trees.measurement import Measurement
 from discreet.trees.rules import NO_BOUND, Bounds, Rules
 from discreet.trees.topdown.crossing import Known, known_totals, nearest
+from discreet.trees.topdown.pulls import pulled, targets_of
 from discreet.trees.topdown.transport import Rows, one_row, transport
 
 __all__ = ["topdown"]
@@ -58,6 +59,11 @@ def topdown(measured: Measurement, rules: Rules = _NO_RULES) -> Estimate:
     for level in range(1, tree.depth):
         mu, width = found.up_counts(level), found.alone[level]
         rows = rows_of(known, found, level)
+        if measured.margins:
+            targets, spread = targets_of(found, level, measured.shape), width[:, None]
+            bounded = (known.lower[level], known.upper[level])
+            mu = pulled(tree, level, counts[-1], mu, spread, *bounded, targets, measured.shape)
+            rows = Rows(rows.least, rows.most)
         below = transport(tree, level - 1, counts[-1], mu, width, known.lower[level], known.upper[level], rows)
         if below is None:
             return _all_at_once(found, bounds)
