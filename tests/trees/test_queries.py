@@ -23,6 +23,7 @@ from discreet.trees.ask import TreeAsk
 from discreet.trees.components import margin_of
 from discreet.trees.count import Tabulation
 from discreet.trees.gls import gls
+from discreet.trees.measurement_reader import read_measurements
 from discreet.trees.queries import QUERIES, margin_axes, margin_name
 from discreet.trees.tree import Hierarchy
 
@@ -127,8 +128,15 @@ def test_every_method_publishes_tables_that_add_up(curator, method):
 
 
 def test_margins_are_in_the_files(curator, tmp_path):
-    names = {path.name for path in asked(curator).plan(epsilon=2).release().save(tmp_path, "csv")}
+    release = (
+        asked(curator, {"state": {"sex": 1, "total": 1}, "county": QUERY}).plan(epsilon=2, method="topdown").release()
+    )
+    names = {path.name for path in release.save(tmp_path, "csv")}
     assert {"county-by-sex.csv", "all-by-age.csv", "county-totals.csv"} <= names
+    release.save_measurements(tmp_path / "noisy")
+    again = read_measurements(tmp_path / "noisy")
+    assert again.queries == release.queries
+    assert (again.estimate.counts[-1] == release.estimate.counts[-1]).all()
 
 
 def test_a_margin_may_be_read_where_none_was_asked(curator):

@@ -18,7 +18,8 @@ import numpy as np
 
 from discreet.mechanisms.record import noise_to
 from discreet.trees.ask import RULES
-from discreet.trees.measurement import Measurement, Noise
+from discreet.trees.measurement import Level, Measurement, Noise
+from discreet.trees.queries import margin_name
 
 if TYPE_CHECKING:
     from discreet.trees.release import TreeRelease
@@ -27,18 +28,20 @@ __all__ = [
     "COUNTS",
     "DESCRIPTION",
     "FORMAT",
+    "MARGINS",
     "NUMBERS",
     "REGIONS",
     "TOTALS",
     "VERSION",
     "cell_column",
+    "margin_query",
     "save_measurements",
 ]
 
 FORMAT: Final = "discreet measurements"
 VERSION: Final = 1
 NUMBERS, REGIONS, DESCRIPTION = "measurements.parquet", "regions.parquet", "measurements.json"
-COUNTS, TOTALS = "counts", "totals"
+COUNTS, TOTALS, MARGINS = "counts", "totals", "margins"
 
 _BLOCK = 1 << 20  # rows written at a time: large trees do not have to fit in memory twice
 
@@ -83,6 +86,7 @@ def description(release: TreeRelease) -> dict[str, Any]:
                 "regions": size,
                 COUNTS: _law(level.noise),
                 TOTALS: _law(level.totals_noise),
+                **_margins(release, level),
             }
             for name, size, level in levels
         ],
@@ -97,8 +101,9 @@ def description(release: TreeRelease) -> dict[str, Any]:
 _NUMBERS = {
     "level": "name of the level",
     "region": "code of the region; the root's is the name of its level",
-    cell_column("NAME"): "label of the cell, one column for each name among `cells`; missing in totals",
-    "query": f"`{COUNTS}` of single cells, or `{TOTALS}` over all cells of a region, asked as a question of their own",
+    cell_column("NAME"): "label of the cell, one column for each name among `cells`; missing where summed over",
+    "query": f"`{COUNTS}` of single cells; `{TOTALS}` over all cells of a region, or `by NAME x NAME`, the margin of "
+    "some columns, asked as questions of their own",
     "value": "the true count plus noise: a whole number, which may be negative",
     "noise": "`laplace` or `gaussian`: the discrete law of that name, on whole numbers",
     "scale": "its parameter, exactly, as a fraction: P(k) ~ exp(-|k|/scale), or P(k) ~ exp(-k^2 / (2 scale^2))",
@@ -110,6 +115,19 @@ _REGIONS = {
     "region": "code of the region; the root's is the name of its level",
     "parent": "code of the region of the level above that it lies in; missing for the root",
 }
+
+
+def _margins(release: TreeRelease, level: Level) -> dict[str, Any]:
+    return (
+        {MARGINS: {margin_query(release.by, one.axes): _law(one.noise) for one in level.margins}}
+        if level.margins
+        else {}
+    )
+
+
+def margin_query(by: tuple[tuple[str, tuple[Any, ...]], ...], axes: tuple[int, ...]) -> str:
+    """What a question for the margin of some columns is called."""
+    return f"by {margin_name(tuple(name for name, _ in by), axes)}"
 
 
 def _law(noise: Noise | None) -> dict[str, Any] | None:
@@ -156,23 +174,22 @@ def _write_numbers(release: TreeRelease, path: Path) -> None:
 def _blocks(release: TreeRelease) -> Iterator[Any]:
     """The noisy numbers, level by level, so many rows at a time."""
     measured = release.measured
-    labels = _labels(release)
     for place, level in enumerate(measured.levels):
-        for query, values, noise in ((COUNTS, level.counts, level.noise), (TOTALS, level.totals, level.totals_noise)):
-            if values is None or noise is None:
-                continue
+        for one in level.queries(tuple(range(len(release.by)))):
+            axes, values, noise = one.axes, one.values, one.noise
+            query = COUNTS if values is level.counts else margin_query(release.by, axes) if axes else TOTALS
             codes, flat = _codes(measured, place), values.reshape(len(values), -1)
             step = max(1, _BLOCK // flat.shape[1])
             for start in range(0, len(flat), step):
                 part = flat[start : start + step]
-                cells = labels if query == COUNTS else None
-                yield _block(release, place, codes[start : start + step], query, part, noise, cells)
+                yield _block(release, place, codes[start : start + step], query, part, noise, _labels(release, axes))
 
 
-def _labels(release: TreeRelease) -> dict[str, list[Any]]:
-    """The label of every cell, by column."""
-    rows = list(product(*(labels for _, labels in release.by)))
-    return {name: [row[place] for row in rows] for place, (name, _) in enumerate(release.by)}
+def _labels(release: TreeRelease, axes: tuple[int, ...]) -> dict[str, list[Any]]:
+    """The label of every cell of a margin, by column."""
+    told = [release.by[axis] for axis in axes]
+    rows = list(product(*(labels for _, labels in told)))
+    return {name: [row[place] for row in rows] for place, (name, _) in enumerate(told)}
 
 
 def _block(
@@ -182,7 +199,7 @@ def _block(
     query: str,
     values: Any,
     noise: Noise,
-    cells: Mapping[str, list[Any]] | None,
+    cells: Mapping[str, list[Any]],
 ) -> Any:
     import pyarrow
 
@@ -199,7 +216,7 @@ def _block(
     }
     for name, labels in release.by:
         kind = label_type(labels)
-        if cells is None:
+        if name not in cells:
             columns[cell_column(name)] = pyarrow.nulls(values.size, kind)
         else:
             known = pyarrow.array([written(label, kind) for label in cells[name]], kind)

@@ -20,19 +20,22 @@ from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.inputs import read_confidence
 from discreet.trees.ask import RULES
 from discreet.trees.declaration import resolve_rules
-from discreet.trees.measurement import Level, Measurement, Noise
+from discreet.trees.measurement import Level, Margin, Measurement, Noise
 from discreet.trees.measurement_file import (
     COUNTS,
     DESCRIPTION,
     FORMAT,
+    MARGINS,
     NUMBERS,
     REGIONS,
     TOTALS,
     VERSION,
     cell_column,
     label_type,
+    margin_query,
     written,
 )
+from discreet.trees.queries import margin_axes
 from discreet.trees.release import TreeRelease
 from discreet.trees.rules import Rules
 from discreet.trees.tree import Hierarchy
@@ -60,7 +63,9 @@ def read_measurements(
     about = _description(directory / DESCRIPTION)
     tree = _tree(directory / REGIONS, [level["name"] for level in about["levels"]])
     by = tuple((one["column"], tuple(one["labels"])) for one in about["cells"])
-    measured = Measurement(tree, _levels(directory / NUMBERS, about["levels"], tree, by), about["cumulative"])
+    levels = _levels(directory / NUMBERS, about["levels"], tree, by)
+    shape = tuple(len(labels) for _, labels in by) if any(level.margins for level in levels) else ()
+    measured = Measurement(tree, levels, about["cumulative"], shape)
     release = TreeRelease(
         id=about["release"],
         **{
@@ -110,6 +115,18 @@ def _description(path: Path) -> dict[str, Any]:
     for level in about["levels"]:
         for query in (COUNTS, TOTALS):
             level[query] = _noise(level[query], f"{DESCRIPTION}: {query} of {level['name']}")
+        margins = level.setdefault(MARGINS, {})
+        if not isinstance(margins, dict):
+            raise InputError(f"{DESCRIPTION}: {MARGINS} of {level['name']}", kind_of(margins), "an object by query")
+        columns = tuple(one["column"] for one in about["cells"])
+        found: dict[tuple[int, ...], Noise] = {}
+        for query, entry in margins.items():
+            field = f"{DESCRIPTION}: {MARGINS} of {level['name']}"
+            axes, noise = margin_axes(query.removeprefix("by "), columns, field), _noise(entry, field)
+            if not 0 < len(axes) < len(columns) or noise is None or axes in found:
+                raise InputError(field, query, "a margin of some but not all columns, each once, with its noise")
+            found[axes] = noise
+        level[MARGINS] = found
     declared = about.get("declared", [])
     if not isinstance(declared, list) or not all(isinstance(one, str) for one in declared):
         raise InputError(f"{DESCRIPTION}: declared", kind_of(declared), "a list of sentences, one for each rule")
@@ -211,8 +228,8 @@ def _parents(regions: list[tuple[Any, Any]], above: tuple[str, ...], name: str) 
 class _Numbers:
     """The noisy numbers of one question to one level, as they are read; each has to come once."""
 
-    def __init__(self, shape: tuple[int, ...], noise: Noise) -> None:
-        self.shape, self.noise, self.rows = shape, noise, 0
+    def __init__(self, shape: tuple[int, ...], noise: Noise, axes: tuple[int, ...]) -> None:
+        self.shape, self.noise, self.axes, self.rows = shape, noise, axes, 0
         size = math.prod(shape)
         self.values, self.seen = np.zeros(size, np.int64), np.zeros(size, bool)
 
@@ -232,12 +249,14 @@ def _levels(
 ) -> tuple[Level, ...]:
     import pyarrow
 
-    cells = math.prod(len(labels) for _, labels in by)
     awaited: dict[tuple[int, str], _Numbers] = {}
     for place, level in enumerate(described):
-        for query, shape in ((COUNTS, (tree.sizes[place], cells)), (TOTALS, (tree.sizes[place],))):
+        size, every = tree.sizes[place], tuple(range(len(by)))
+        for query, shape, axes in ((COUNTS, (size, _cells(by, every)), every), (TOTALS, (size,), ())):
             if level[query] is not None:
-                awaited[place, query] = _Numbers(shape, level[query])
+                awaited[place, query] = _Numbers(shape, level[query], axes)
+        for axes, noise in level[MARGINS].items():
+            awaited[place, margin_query(by, axes)] = _Numbers((size, _cells(by, axes)), noise, axes)
     keys = [cell_column(name) for name, _ in by]
     columns = ["level", "region", *keys, "query", "value"]
     file = _table(path, columns)
@@ -251,7 +270,22 @@ def _levels(
         found = awaited.get((place, query))
         return (None, None) if found is None else (found.array(f"{query} of {tree.names[place]}"), found.noise)
 
-    return tuple(Level(*numbers(place, COUNTS), *numbers(place, TOTALS)) for place in range(tree.depth))
+    def margin(place: int, query: str) -> Margin:
+        wanted = awaited[place, query]
+        return Margin(wanted.axes, wanted.array(f"{query} of {tree.names[place]}"), wanted.noise)
+
+    return tuple(
+        Level(
+            *numbers(place, COUNTS),
+            *numbers(place, TOTALS),
+            tuple(margin(place, margin_query(by, axes)) for axes in described[place][MARGINS]),
+        )
+        for place in range(tree.depth)
+    )
+
+
+def _cells(by: tuple[tuple[str, tuple[Any, ...]], ...], axes: tuple[int, ...]) -> int:
+    return math.prod(len(by[axis][1]) for axis in axes)
 
 
 def _sort_in(
@@ -261,21 +295,22 @@ def _sort_in(
     import pyarrow
 
     levels = _places(batch.column("level"), list(tree.names), "level")
-    queries = _places(batch.column("query"), [COUNTS, TOTALS], "query")
+    known = [*dict.fromkeys([COUNTS, TOTALS, *(query for _, query in awaited)])]
+    queries = _places(batch.column("query"), known, "query")
     values = batch.column("value")
     if not pyarrow.types.is_integer(values.type) or values.null_count:
         raise InputError(f"{NUMBERS}: value", Phrase(f"a column of {values.type}"), "whole numbers, none missing")
     numbers = values.to_numpy(zero_copy_only=False).astype(np.int64)
     for level, query in np.unique(np.stack([levels, queries]), axis=1).T.tolist():
         chosen = np.flatnonzero((levels == level) & (queries == query))
-        wanted = awaited.get((level, (COUNTS, TOTALS)[query]))
+        wanted = awaited.get((level, known[query]))
         if wanted is None:
-            said = Phrase(f"{(COUNTS, TOTALS)[query]} of {tree.names[level]}")
+            said = Phrase(f"{known[query]} of {tree.names[level]}")
             raise InputError(NUMBERS, said, f"of what {DESCRIPTION} has noise for")
         picked = pyarrow.array(chosen)
         codes = list(tree.codes[level]) if level else [tree.names[0]]
         places = _places(batch.column("region").take(picked), codes, f"region of a {tree.names[level]}")
-        for name, labels in by if query == 0 else ():
+        for name, labels in (by[axis] for axis in wanted.axes):
             kind = label_type(labels)
             here = [written(label, kind) for label in labels]
             column = batch.column(cell_column(name)).take(picked)
