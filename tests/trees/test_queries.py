@@ -102,7 +102,7 @@ def test_what_is_charged_is_every_query_in_its_proportion(curator):
 
 
 def test_the_plan_says_how_good_every_margin_will_be(curator):
-    offer = asked(curator).plan(epsilon=1)
+    offer = asked(curator, expected=4000).plan(epsilon=1)
     halves = {one.output: one.half_width for one in offer.expected}
     assert halves["county, by sex"] < halves["county, a cell"] * 3**0.5  # as good as a sum of three cells, or better
     assert "queries" in offer.explained.facts["levels"][0]

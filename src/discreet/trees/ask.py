@@ -295,14 +295,14 @@ class CheckedTree(Checked[TreeRelease]):
         totals = 0 if counted.sizes is not None else None
         kind = price.kind(allotment)
         shares = split_price(counted.tree, counted.cells, self.split, totals=totals, kind=kind, goal=self.goal)
+        known = None if self.settled else self._known_total()
         if self.queries is not None:
             parts: dict[int, Fraction] = {}
             for (level, _), share in shares.items():
                 parts[level] = parts.get(level, Fraction()) + share
             shares, margins = share_queries(self.queries, parts, len(counted.by))
-            return plan_tree(counted, allotment, price, shares, self.method, self.rules, margins=margins)
+            return plan_tree(counted, allotment, price, shares, self.method, self.rules, (), known, margins)
         sparse = [] if self.settled else sparse_splits(counted.tree, counted.cells, self.split, totals)
-        known = None if self.settled else self._known_total()
         return plan_tree(counted, allotment, price, shares, self.method, self.rules, sparse, known)
 
     def _known_total(self) -> int | None:

@@ -62,7 +62,7 @@ def simulate(plan: TreePlan, expected: float) -> Simulation:
     sums, bits = part.sums(leaves), Replay(b"what a plan would do")
     answers = []
     for measure in plan.measures:
-        true = sums[measure.level].sum(axis=1) if measure.totals else sums[measure.level]
+        true = measure.of(sums[measure.level], plan.counted.shape)
         answers.append(measure.noise.release(true.ravel(), bits=bits).reshape(true.shape))
     measured = measured_as(replace(plan.counted, tree=part), plan.measures, answers)
     found = method_named(plan.method)(measured, Rules(covariate=covariate)).totals[-1]
