@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.mechanism import Bits
+from discreet.noise.bits import words
 from discreet.noise.replay import Replay
 from discreet.trees.methods import method_named
 from discreet.trees.rules import Rules
@@ -31,6 +33,7 @@ _NUMBERS = 32_000  # leaf cells that are tried out: a fraction of a second
 _EMPTY = 0.3  # the part of leaves that are taken to be empty
 _SHAPE = 0.7  # of the gamma law of the others: the smaller, the longer the tail
 _STRAY = 0.3  # how far true sizes are taken to stray from a covariate, as a ratio
+_MANY = 500.0  # from which on Poisson's law is taken to be normal
 _CLASSES = (1, 10, 100, 1000, 10**12)
 
 
@@ -44,22 +47,24 @@ class Simulation:
 
 def simulate(plan: TreePlan, expected: float) -> Simulation:
     """Try a plan out on a plausible table of `expected` people. The same plan always gives the same."""
+    from scipy.special import gammaincinv, ndtri
+
     from discreet.trees.plan import measured_as
 
     tree, cells = plan.counted.tree, plan.counted.cells
     part = _first_leaves(tree, min(tree.leaves, max(50, _NUMBERS // cells)))
-    random = np.random.default_rng(20_26)
+    bits = Replay(b"what a plan would do")
     public = plan.rules.covariates(tree, cells)
     if public is None:
-        size = random.gamma(_SHAPE, 1 / _SHAPE, part.leaves) * (random.random(part.leaves) >= _EMPTY)
+        size = gammaincinv(_SHAPE, _uniform(bits, part.leaves)) / _SHAPE * (_uniform(bits, part.leaves) >= _EMPTY)
         covariate, scale = None, expected / tree.leaves / (1 - _EMPTY)
     else:
         covariate = public[-1].sum(axis=1)[: part.leaves]
-        size = covariate * random.lognormal(0, _STRAY, part.leaves)
+        size = covariate * np.exp(_STRAY * ndtri(_uniform(bits, part.leaves)))
         scale = expected / max(float(public[-1].sum()), 1e-9)
     mix = 1 / np.arange(1, cells + 1)
-    leaves = random.poisson(np.minimum(size * scale, 1e12)[:, None] * (mix / mix.sum())).astype(np.int64)
-    sums, bits = part.sums(leaves), Replay(b"what a plan would do")
+    leaves = _scattered(np.minimum(size * scale, 1e12)[:, None] * (mix / mix.sum()), bits)
+    sums = part.sums(leaves)
     answers = []
     for measure in plan.measures:
         true = measure.of(sums[measure.level], plan.counted.shape)
@@ -73,6 +78,23 @@ def simulate(plan: TreePlan, expected: float) -> Simulation:
             off = float((found[here] - true[here]).sum() / true[here].sum())
             classes.append((low, high - 1, int(here.sum()), off))
     return Simulation(float(found[true == 0].sum() / max(int(found.sum()), 1)), tuple(classes))
+
+
+def _uniform(bits: Bits, many: int) -> NDArray[np.float64]:
+    """Numbers between 0 and 1, of public bits."""
+    found: NDArray[np.float64] = ((words(bits, many) >> np.uint64(11)).astype(float) + 0.5) * 2.0**-53
+    return found
+
+
+def _scattered(means: NDArray[np.float64], bits: Bits) -> NDArray[np.int64]:
+    """Whole numbers scattered about their means as Poisson's are; as normal ones where they are many."""
+    from scipy.special import ndtri, pdtrik
+
+    uniform = _uniform(bits, means.size).reshape(means.shape)
+    small = np.ceil(np.nan_to_num(pdtrik(uniform, np.clip(means, 1e-9, _MANY))))
+    large = np.rint(means + np.sqrt(means) * ndtri(uniform))
+    found = np.where(means < _MANY, np.where(uniform <= np.exp(-np.minimum(means, _MANY)), 0, small), large)
+    return np.maximum(found, 0).astype(np.int64)
 
 
 def _first_leaves(tree: Hierarchy, many: int) -> Hierarchy:
