@@ -81,7 +81,7 @@ def test_combinations_of_values_are_counted(curator, table, words):
     parts |= {f"y // {by}": lambda row, by=by: None if row["y"] is None else row["y"] // by for by in (10, 25)}
     seen = {tuple(parts[name](row) for name in words.strip("()").split(", ")) for row in rows}
     (row,) = curator.sql(f"SELECT COUNT(DISTINCT {words}) AS n FROM t").plan(epsilon=10**5).release().rows()
-    assert row["n"] == len({each for each in seen if None not in each})
+    assert row["n"] == len({each for each in seen if words.startswith("(") or None not in each})
 
 
 def test_combinations_of_filtered_rows_are_counted(curator):

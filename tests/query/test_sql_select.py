@@ -98,7 +98,7 @@ def test_subqueries_about_public_tables_are_lists():
         ("SELECT COUNT(*) FROM people WHERE pay > (SELECT AVG(pay) FROM people)", "public table"),
         ("SELECT GROUPING(sex), COUNT(*) FROM people GROUP BY sex", "GROUPING"),
         ("SELECT RANK() OVER (), COUNT(*) FROM people", "ORDER BY"),
-        ("SELECT NTH_VALUE(COUNT(*), 2) OVER (ORDER BY sex) FROM people GROUP BY sex", "RANK"),
+        ("SELECT REGR_COUNT(pay, age) OVER (ORDER BY sex) FROM people GROUP BY sex", "RANK"),
         (
             "SELECT SUM(COUNT(*)) OVER (ORDER BY sex ROWS BETWEEN 1 FOLLOWING AND 2 FOLLOWING) "
             "FROM people GROUP BY sex",

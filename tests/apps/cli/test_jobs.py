@@ -53,7 +53,7 @@ def test_plan_release_show(folder):
     }
     sums = {sum(table["count"]) for table in tables.values()}
     assert len(sums) == 1
-    ends = ["lower", "upper", "typical_lower", "typical_upper"]
+    ends = ["lower", "upper", "typical_lower", "typical_upper", "quality"]
     assert list(tables["county"]) == ["part", "county", "sex", "age", "count", *(f"count_{end}" for end in ends)]
     assert "<!doctype html>" in (folder / "map.html").read_text()[:100].lower()
 
