@@ -126,7 +126,7 @@ def test_sql_joins_public_tables_and_names_rows():
         "WITH t AS (SELECT * FROM t) SELECT COUNT(*) FROM t",
         "WITH RECURSIVE a AS (SELECT * FROM t) SELECT COUNT(*) FROM a",
         "WITH a AS (SELECT * EXCLUDE (pay) FROM t) SELECT COUNT(*) FROM a",
-        "WITH a(x) AS (SELECT * FROM t) SELECT COUNT(*) FROM a",
+        "WITH a AS (SELECT * FROM t INTERSECT SELECT * FROM t) SELECT COUNT(*) FROM a",
     ],
 )
 def test_other_joins_and_views_are_refused(text):
