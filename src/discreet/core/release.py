@@ -129,7 +129,7 @@ class Release:
 
     def to_markdown(self) -> str:
         """The table as Markdown, values with their intervals."""
-        head = [*self.keys, *self.outputs]
+        head = self.head()
         lines = ["| " + " | ".join(inline(name) for name in head) + " |", "|" + "---|" * len(head)]
         lines.extend("| " + " | ".join(inline(cell) for cell in cells) + " |" for cells in self.cells())
         if self.notes:
@@ -137,14 +137,27 @@ class Release:
         return "\n".join(lines)
 
     def cells(self) -> list[list[str]]:
-        """The table as text: keys, then each value with its interval."""
-        out = []
+        """The table as text: keys, each value with its interval, and what else there is of it, under `head`."""
+        out, typical, rated = [], self._with("typical", "_lower"), self._with("quality")
         absent = {(name, place) for name, places in self.absent.items() for place in places}
         for place, row in enumerate(self.labelled()):
             cells = [row[key] for key in self.keys]
             cells += ["-" if (name, place) in absent else with_interval(row, name) for name in self.outputs]
-            out.append(cells)
+            cells += [_span(row, f"{name}_typical") for name in typical]
+            out.append(cells + [row[f"{name}_quality"] for name in rated])
         return out
+
+    def head(self) -> list[str]:
+        """The heads of the columns of `cells`: outputs with two kinds of intervals say which one stands beside them."""
+        typical, many = self._with("typical", "_lower"), len(self.outputs) > 1
+        named = [f"{name} [each]" if name in typical else name for name in self.outputs]
+        more = [("typical", name) for name in typical] + [("quality", name) for name in self._with("quality")]
+        return [*self.keys, *named, *(f"{name}, {kind}" if many else kind for kind, name in more)]
+
+    def _with(self, kind: str, end: str = "") -> list[str]:
+        """The outputs that have columns of a kind, which are no keys or outputs of that name."""
+        named = (*self.keys, *self.outputs)
+        return [n for n in self.outputs if f"{n}_{kind}{end}" in self.columns and f"{n}_{kind}" not in named]
 
     def labelled(self) -> list[dict[str, Any]]:
         """The rows with their keys as people read them: (missing), and (all) in a row about all values of a key."""
@@ -180,7 +193,7 @@ class Release:
 
     def __repr__(self) -> str:
         shown = self.cells()
-        head = [*self.keys, *self.outputs]
+        head = self.head()
         body = [head, *shown[:20]]
         widths = [max(len(row[i]) for row in body) for i in range(len(head))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in body]
@@ -220,6 +233,11 @@ def with_interval(row: Mapping[str, Any], name: str) -> str:
     if row[name] is low is high is None:
         return UNKNOWN
     return f"{number(row[name])} [{number(low)}, {number(high)}]"
+
+
+def _span(row: Mapping[str, Any], name: str) -> str:
+    low, high = row[f"{name}_lower"], row[f"{name}_upper"]
+    return "-" if low is None else f"[{number(low)}, {number(high)}]"
 
 
 def number(value: Any) -> str:

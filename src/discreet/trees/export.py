@@ -6,8 +6,9 @@ import io
 import json
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from discreet.trees.release import TreeRelease
     from discreet.trees.replicates import Replicates
 
-__all__ = ["archive", "level_table", "save_release", "save_replicates", "totals_table"]
+__all__ = ["Tables", "archive", "level_table", "save_release", "save_replicates", "table_parquet", "totals_table"]
 
 _KINDS = ("parquet", "csv")
 
@@ -32,9 +33,10 @@ def save_release(release: TreeRelease, folder: str | Path, kind: str) -> list[Pa
     """Write `LEVEL.KIND`, its totals or its cumulative counts, `dictionary.md` and `README.json`; the paths written."""
     directory = _folder(folder, kind)
     tables, sidecars, files = [], [], []
-    for name, table, about in _tables(release):
+    made = Tables(release)
+    for name, table in made.items():
         path = directory / f"{name}.{kind}"
-        files.append(describe(release, path.name, table, about))
+        files.append(describe(release, path.name, table, made.about(name)))
         sidecars += _write(release, table, path, files[-1])
         tables.append(path)
     about_all = {
@@ -95,22 +97,55 @@ def _write(release: TreeRelease, table: Release, path: Path, file: File) -> list
     return []
 
 
-def _tables(release: TreeRelease) -> Iterator[tuple[str, Release, str]]:
+class Tables(Mapping[str, Release]):
+    """The tables of a release under the names that their files have, each made when it is looked at."""
+
+    def __init__(self, release: TreeRelease) -> None:
+        self._made = dict(_tables(release))
+
+    def __getitem__(self, name: str) -> Release:
+        return self._made[name][0]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._made
+
+    def about(self, name: str) -> str:
+        """What the table of a name holds."""
+        return self._made[name][1]
+
+
+def _tables(release: TreeRelease) -> Iterator[tuple[str, tuple[Callable[[], Release], str]]]:
     for level in release.levels:
         if release.cumulative:
-            yield level, release.sizes(level), "How many groups there are of exactly each size"
-            whole = level_table(release, level)
-            yield f"{level}-at-least", whole, "How many groups there are of each size or larger (cumulative)"
+            exactly = partial(_sizes_table, release, level)
+            yield level, (exactly, "How many groups there are of exactly each size")
+            whole = partial(level_table, release, level)
+            yield f"{level}-at-least", (whole, "How many groups there are of each size or larger (cumulative)")
             continue
-        yield level, level_table(release, level), "How many there are in every region and cell"
+        yield level, (partial(level_table, release, level), "How many there are in every region and cell")
         if release.measured.cells > 1:
-            yield f"{level}-totals", totals_table(release, level), "How many there are in every region, all cells"
+            totals = partial(totals_table, release, level)
+            yield f"{level}-totals", (totals, "How many there are in every region, all cells")
         for query in release.queries:
-            yield (
-                f"{level}-by-{query.replace(' ', '-')}",
-                release.margin(level, query),
-                f"Margins of the cells, by {query}",
-            )
+            margin = partial(_margin_table, release, level, query)
+            yield f"{level}-by-{query.replace(' ', '-')}", (margin, f"Margins of the cells, by {query}")
+
+
+def table_parquet(release: TreeRelease, name: str) -> bytes:
+    """The Parquet file of a table, with all that `save_release` says in it."""
+    import pyarrow.parquet
+
+    made, out = Tables(release), io.BytesIO()
+    table = made[name]
+    file = describe(release, f"{name}.parquet", table, made.about(name))
+    pyarrow.parquet.write_table(parquet_table(release, file, table), out)
+    return out.getvalue()
 
 
 def level_table(release: TreeRelease, level: str) -> Release:
@@ -123,11 +158,24 @@ def totals_table(release: TreeRelease, level: str) -> Release:
     return _with_typical(release.totals(level), release.totals(level, intervals="typical"))
 
 
+def _sizes_table(release: TreeRelease, level: str) -> Release:
+    return _with_quality(release.sizes(level))
+
+
+def _margin_table(release: TreeRelease, level: str, query: str) -> Release:
+    return _with_quality(release.margin(level, query))
+
+
 def _with_typical(table: Release, typical: Release) -> Release:
     """The table with both kinds of intervals; the typical ones by names of their own."""
     (output,) = table.outputs
     more = {f"{output}_typical_{end}": typical.columns[f"{output}_{end}"] for end in ("lower", "upper")}
-    return replace(table, columns={**table.columns, **more, f"{output}_quality": _qualities(table)})
+    return _with_quality(replace(table, columns={**table.columns, **more}))
+
+
+def _with_quality(table: Release) -> Release:
+    (output,) = table.outputs
+    return replace(table, columns={**table.columns, f"{output}_quality": _qualities(table)})
 
 
 def _qualities(table: Release) -> list[str]:

@@ -192,9 +192,13 @@ class TreeRelease(Publication):
         columns = {name: whole.columns[name] for name in whole.keys}
         return self._table("count", columns, exactly, size_ends(exactly, self.measured, place, self.confidence))
 
-    def tables(self) -> dict[str, Release]:
-        """The table of every level, by its name."""
-        return {level: self.table(level) for level in self.levels}
+    def tables(self) -> Mapping[str, Release]:
+        """Every table that `save` writes, by the name of its file: cells, totals and margins of each level; of groups
+        by size those of exactly each size, and `LEVEL-at-least`. Both kinds of intervals and quality flags are in them.
+        """
+        from discreet.trees.export import Tables
+
+        return Tables(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values that say what it is, without its numbers."""

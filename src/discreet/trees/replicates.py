@@ -31,11 +31,12 @@ from discreet.trees.sums import Figure, weights_of
 if TYPE_CHECKING:
     from discreet.trees.release import TreeRelease
 
-__all__ = ["MOST", "Replicates", "replicate"]
+__all__ = ["MOST", "REPLICATES", "Replicates", "check_many", "replicate"]
 
 Array = NDArray[np.int64]
 
 MOST = 1000
+REPLICATES = 80  # as offices publish
 _TABLES = 2  # plausible ones, taken in turn: what one draw has by chance is not in all replicates
 
 
@@ -92,10 +93,15 @@ class Replicates:
         return Figure(value, lower, upper, deviation, confidence)
 
 
+def check_many(many: int, field: str = "replicates") -> None:
+    """Refuse a number of replicates that is too small to tell anything, or too large to be worth it."""
+    if isinstance(many, bool) or not isinstance(many, int) or not 10 <= many <= MOST:
+        raise InputError(field, many, f"a whole number from 10 to {MOST:,}", "Offices publish 80.")
+
+
 def replicate(release: TreeRelease, many: int, rules: Rules | None) -> Replicates:
     """So many replicates of a release, made under the rules that it was published under."""
-    if isinstance(many, bool) or not isinstance(many, int) or not 10 <= many <= MOST:
-        raise InputError("replicates", many, f"a whole number from 10 to {MOST:,}", "Offices publish 80.")
+    check_many(many)
     known = release.rules if rules is None else resolve_rules(rules, release.tree, release.by)
     measured = release.measured
     method = method_named(release.method, chain=measured.chain)

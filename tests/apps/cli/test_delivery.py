@@ -148,6 +148,43 @@ def test_a_hierarchy_gives_noisy_counts_sums_and_replicates(capsys, folder):
         (("--sum", "town=3"), "--sum"),
         (("--sum", "", "--share-of", "sex"), "--share-of"),
         (("--measurements", "people.csv"), "--measurements"),
+        (("--replicates", "5", "--out", "tables"), "--replicates"),
+        (("--part", "town"), "--part"),
     ):
         assert run(*show, *wrong) == 2
         assert option in capsys.readouterr().err
+
+
+def test_a_stored_hierarchy_shows_both_intervals_flags_totals_and_sums(capsys, folder):
+    assert run(*TREE, "--by", "sex", "--id", "regions") == 0
+    capsys.readouterr()
+    assert run("releases", "show", "regions") == 0
+    said = capsys.readouterr().out
+    for word in ("county-totals:", "count [each]", "typical", "quality", "reliable", "each for one region"):
+        assert word in said
+    assert run("releases", "show", "regions", "--part", "county-totals", "--format", "csv") == 0
+    head = capsys.readouterr().out.splitlines()[0]
+    assert head == "county,count,count_lower,count_upper,count_typical_lower,count_typical_upper,count_quality"
+    assert run("releases", "show", "regions", "--part", "county", "--format", "markdown") == 0
+    assert capsys.readouterr().out.startswith("| county | sex | count [each] | typical | quality |")
+    assert run("tree", "show", "regions", "--part", "all-totals") == 0
+    assert "typical" in capsys.readouterr().out
+    asked = ("--sum", "county=Ash; sex=male", "--share-of", "county=Ash")
+    assert run("releases", "show", "regions", *asked) == 0
+    in_words = capsys.readouterr().out
+    assert run("tree", "show", "regions", *asked) == 0
+    assert capsys.readouterr().out == in_words
+    assert run("releases", "show", "regions", *asked, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["confidence"] == 0.95
+    assert run("releases", "show", "regions", "--share-of", "county=Ash") == 2
+    assert "--sum" in capsys.readouterr().err
+    assert run(*ASK, "--id", "plain") == 0
+    capsys.readouterr()
+    assert run("releases", "show", "plain", "--sum", "") == 2
+    assert "only hierarchies have sums" in capsys.readouterr().err
+
+
+def test_what_is_wrong_with_replicates_is_said_before_anything_is_spent(capsys):
+    assert run(*TREE, "--out", "tables", "--replicates", "5") == 2
+    assert "--replicates" in capsys.readouterr().err
+    assert not spent()

@@ -44,8 +44,9 @@ def test_a_hierarchy_from_plan_to_tables(service):
     lines = ann.get("/api/datasets/people/tree/census/table?level=county&format=csv").text.splitlines()
     assert len(lines) == 7
     stored = ann.get("/api/datasets/people/tree/census/table?level=state&format=parquet&totals=true")
-    assert pyarrow.parquet.read_table(io.BytesIO(stored.content)).column_names[0] == "state"
-    assert 'filename="state.parquet"' in stored.headers["content-disposition"]
+    read = pyarrow.parquet.read_table(io.BytesIO(stored.content))
+    assert (read.column_names[0], read.schema.metadata[b"discreet.cost"]) == ("state", b"epsilon = 0.5")
+    assert 'filename="state-totals.parquet"' in stored.headers["content-disposition"]
     square = {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 0]]]}
     shapes = {"type": "Feature", "id": "A1", "geometry": square}
     at = "/api/datasets/people/tree/census/map"
@@ -76,6 +77,12 @@ def files_and_sums(ann, release):
     assert {"county.csv", "county.csv-metadata.json", "county-totals.csv", "dictionary.md"} <= set(names)
     noisy = zipfile.ZipFile(io.BytesIO(ann.get(f"{path}/measurements").content))
     assert sorted(noisy.namelist()) == ["measurements.json", "measurements.parquet", "regions.parquet"]
+    copies = zipfile.ZipFile(io.BytesIO(ann.get(f"{path}/replicates?many=10&format=csv").content))
+    assert "count_replicate_10" in copies.read("county-replicates.csv").decode()
+    assert ann.get(f"{path}/replicates?many=9").json()["field"] == "many"
+    for name, table in release.tables().items():
+        assert ann.get(f"/api/datasets/people/releases/census?part={name}").json()["columns"] == dict(table.columns)
+        assert ann.get(f"{path}/table?level={name}&format=csv").text == table.to_csv()
     county = release.tree.codes[-1][0]
     asked = release.sum({"county": [county]})
     assert ann.get(f"{path}/sum", params={"of": f"county={county}"}).json() == asked.to_dict()

@@ -73,10 +73,20 @@ def test_a_hierarchy_from_its_price_to_its_map(service):
     assert ann.get(f"{at}&format=parquet").content[:4] == b"PAR1"
     assert ann.get(f"{at}&format=exe").status_code == 422
     assert ann.get(f"/d/people/map/table?release={identity}&level=moon").status_code == 422
-    for kind, name in (("csv", "county.csv"), ("parquet", "dictionary.md"), ("measurements", "measurements.json")):
+    for kind, name in (
+        ("csv", "county.csv"),
+        ("parquet", "dictionary.md"),
+        ("measurements", "measurements.json"),
+        ("replicates", "county-replicates.csv"),
+    ):
         link = f"/d/people/map/files?release={identity}&format={kind}"
         assert link.replace("&", "&amp;") in shown.text
         assert name in zipfile.ZipFile(io.BytesIO(ann.get(link).content)).namelist()
+    totals = ann.get(f"/d/people/map/table?release={identity}&level=county-totals&format=csv")
+    assert totals.text == tree.tables()["county-totals"].to_csv()
+    own = ann.get(f"/d/people/map?release={identity}&of=county%3DA1&share_of=state%3DA").text
+    assert str(tree.sum({"county": ["A1"]}) / tree.sum({"state": ["A"]})) in own
+    assert "`sum` must be" in ann.get(f"/d/people/map?release={identity}&of=town%3D%3Cb%3E").text
     content = ann.get(f"/d/people/map/content?release={identity}").json()
     assert [layer["size"] for layer in content["layers"]] == [1, 2, 3]  # levels are fetched when they are opened
     counties = ann.get(f"/d/people/map/content?release={identity}&level=2").json()

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.apps.cli.completion import offered
-from discreet.apps.cli.output import fit_to_write, paid, progress, say, show_json, show_release, show_table
+from discreet.apps.cli.output import (
+    TWO_KINDS,
+    fit_to_write,
+    paid,
+    progress,
+    say,
+    show_json,
+    show_release,
+    show_table,
+)
 from discreet.core.release import number, percent
 from discreet.curator.kinds import table_of
 from discreet.errors import MISSING, InputError
@@ -19,8 +28,9 @@ if TYPE_CHECKING:
     from discreet.learn.release import ModelRelease
     from discreet.synth.release import SyntheticRelease
     from discreet.trees.release import TreeRelease
+    from discreet.trees.sums import Figure
 
-__all__ = ["MODEL", "ROWS", "TABLES", "TREE", "Delivery"]
+__all__ = ["MODEL", "ROWS", "TABLES", "TREE", "Delivery", "ShareOf", "SumOf", "figure_asked", "say_figure"]
 
 
 def _nothing(given: Mapping[str, Any]) -> None:
@@ -119,14 +129,17 @@ _AGAIN = Annotated[
 ]
 
 
+_TABLE = Annotated[
+    str, typer.Option("--part", help="Print one table: a level, or LEVEL-totals, LEVEL-at-least, LEVEL-by-NAME.")
+]
 _MEASUREMENTS = Annotated[
     Path | None, typer.Option(help="Folder for the noisy counts themselves, with the law of their noise and the tree.")
 ]
-_SUM = Annotated[
+SumOf = Annotated[
     str | None,
     typer.Option("--sum", help="A sum of your own, with an interval: 'county=Ash,Elm; sex=female'. Empty for all."),
 ]
-_SHARE = Annotated[str | None, typer.Option(help="With --sum: the share that it is of this sum.")]
+ShareOf = Annotated[str | None, typer.Option(help="With --sum: the share that it is of this sum.")]
 _REPLICATES = Annotated[
     int | None, typer.Option(help="With --out: so many replicates of every table, for errors of your own statistics.")
 ]
@@ -140,7 +153,11 @@ def _check_levels(given: Mapping[str, Any]) -> None:
     fit_to_write(given["map_file"], "--map", (".html",))
     if given.get("share_of") is not None and given["sum_of"] is None:
         raise InputError("--sum", MISSING, "given with --share-of")
-    if given.get("replicates") is not None and given["out"] is None:
+    if (many := given["replicates"]) is not None:
+        from discreet.trees.replicates import check_many
+
+        check_many(many, "--replicates")
+    if many is not None and given["out"] is None:
         raise InputError("--out", MISSING, "given with --replicates: the folder for them")
     if given["map_file"] is None:
         for name in ("geometry", "code_property", "compare", "label"):
@@ -201,27 +218,44 @@ def _other(answer: TreeRelease, text: str, given: Mapping[str, Any]) -> TreeRele
     return other
 
 
+def figure_asked(answer: Any, asked: str, share_of: str | None) -> Figure:
+    """The sum, or share, that `--sum` and `--share-of` ask a hierarchy for."""
+    from discreet.trees.release import TreeRelease
+    from discreet.trees.sums import figure_of
+
+    if not isinstance(answer, TreeRelease):
+        raise InputError("--sum", asked, "left out: only hierarchies have sums of your own")
+    return figure_of(answer, asked, share_of, field="--sum", whole="--share-of")
+
+
+def say_figure(figure: Figure, asked: str, share_of: str | None) -> None:
+    """The same in a line."""
+    share = "" if share_of is None else f", as a share of {share_of or 'all'}"
+    say(f"{asked or 'all'}{share}: {figure}")
+
+
 def _deliver_tree(answer: TreeRelease, given: Mapping[str, Any]) -> None:
     written = [] if given["out"] is None else answer.save(given["out"], given["format"])
-    if given.get("replicates") is not None:
+    if given["replicates"] is not None:
         with progress():
             written += answer.replicates(given["replicates"]).save(given["out"], given["format"])
-    if given.get("measurements") is not None:
+    if given["measurements"] is not None:
         written += answer.save_measurements(given["measurements"])
     if given["map_file"] is not None:
         written.append(_draw_tree(answer, given))
-    figure = None
-    if (asked := given.get("sum_of")) is not None:
-        from discreet.trees.sums import figure_of
-
-        figure = figure_of(answer, asked, given["share_of"], field="--sum", whole="--share-of")
+    table = table_of(answer, part, "--part") if (part := given.get("part")) else None
+    asked = given.get("sum_of")
+    figure = None if asked is None else figure_asked(answer, asked, given["share_of"])
     if given["as_json"]:
         found = {} if figure is None else {"sum": figure.to_dict()}
-        show_json({**answer.to_dict(), **found, "files": [str(path) for path in written]})
+        whole = answer if table is None else table
+        show_json({**whole.to_dict(), **found, "files": [str(path) for path in written]})
         return
+    if table is not None:
+        show_release(table)
     if figure is not None:
-        share = "" if given["share_of"] is None else f", as a share of {given['share_of'] or 'all'}"
-        say(f"{asked or 'all'}{share}: {figure}")
+        say_figure(figure, str(asked), given["share_of"])
+    if table is not None or figure is not None:
         for path in written:
             say(f"Wrote {path}")
         return
@@ -235,8 +269,7 @@ def _deliver_tree(answer: TreeRelease, given: Mapping[str, Any]) -> None:
         say(f"Note: {note.text}")
     for remark in answer.estimate.notes:
         say(remark)
-    told = "each for one region, typical for many together"
-    say(f"{percent(answer.confidence)} confidence intervals (not simultaneous): {told}. {paid(answer)}")
+    say(f"{percent(answer.confidence)} confidence intervals (not simultaneous): {TWO_KINDS}. {paid(answer)}")
     for path in written:
         say(f"Wrote {path}")
     say(f"Release {answer.id}")
@@ -249,6 +282,8 @@ TREE = Delivery(
         "map_file": (_MAP, None),
         "geometry": (_GEOMETRY, None),
         "code_property": (_CODES, None),
+        "replicates": (_REPLICATES, None),
+        "measurements": (_MEASUREMENTS, None),
     },
     _deliver_tree,
     _check_levels,
@@ -256,10 +291,9 @@ TREE = Delivery(
         "method": (_AGAIN, None),
         "compare": (_COMPARE, None),
         "label": (_LABEL, ""),
-        "sum_of": (_SUM, None),
-        "share_of": (_SHARE, None),
-        "replicates": (_REPLICATES, None),
-        "measurements": (_MEASUREMENTS, None),
+        "sum_of": (SumOf, None),
+        "share_of": (ShareOf, None),
+        "part": (_TABLE, ""),
     },
     again=lambda answer, given: answer if given["method"] is None else answer.again(given["method"]),
 )

@@ -10,10 +10,11 @@ from discreet.accounting.words import readable
 from discreet.apps.cli import budgets, custody, publish
 from discreet.apps.cli.budgets import standing_values
 from discreet.apps.cli.completion import offered, releases
+from discreet.apps.cli.delivery import ShareOf, SumOf, figure_asked, say_figure
 from discreet.apps.cli.options import Dataset, LedgerAddress, open_ledger
 from discreet.apps.cli.output import AsJson, Shape, number_of, say, show_json, show_table, show_whole
 from discreet.curator import kind_of, read_release
-from discreet.errors import LedgerError
+from discreet.errors import MISSING, InputError, LedgerError
 from discreet.ledger.export import Format
 from discreet.ledger.export import export as export_ledger
 from discreet.ledger.outcome import Outcome
@@ -121,11 +122,25 @@ def show_one(
     release: Annotated[str, typer.Argument(help="Release id (see: discreet releases list).", autocompletion=releases)],
     ledger: LedgerAddress = None,
     shape: Shape = "table",
-    part: Annotated[str, typer.Option(help="Only the table of this name: a part of a batch, a level.")] = "",
+    part: Annotated[
+        str, typer.Option(help="Only the table of this name: a part of a batch, a level, LEVEL-totals.")
+    ] = "",
+    sum_of: SumOf = None,
+    share_of: ShareOf = None,
     as_json: AsJson = False,
 ) -> None:
     """A stored release of any kind, at no cost."""
-    show_whole(read_release(open_ledger(ledger), release), shape, part, as_json)
+    whole = read_release(open_ledger(ledger), release)
+    if sum_of is None:
+        if share_of is not None:
+            raise InputError("--sum", MISSING, "given with --share-of")
+        show_whole(whole, shape, part, as_json)
+        return
+    figure = figure_asked(whole, sum_of, share_of)
+    if as_json or shape == "json":
+        show_json(figure.to_dict())
+    else:
+        say_figure(figure, sum_of, share_of)
 
 
 releases_app.command("publish")(publish.publish)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from discreet.trees.release import TreeRelease
 
 __all__ = [
+    "TWO_KINDS",
     "AsJson",
     "Shape",
     "confirm_spending",
@@ -43,6 +44,9 @@ __all__ = [
     "show_whole",
     "working",
 ]
+
+TWO_KINDS = "each for one region, typical for many together"
+"""What the two kinds of intervals of a hierarchy are for."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
 
@@ -163,11 +167,12 @@ def paid(release: Release | TreeRelease) -> str:
 
 def show_release(release: Release) -> None:
     """A release with its intervals, its cost and what is left."""
-    head = [*release.keys, *release.outputs]
-    show_table("", head, release.cells(), numbers=len(release.outputs))
+    head = release.head()
+    show_table("", head, release.cells(), numbers=len(head) - len(release.keys))
     for note in release.notes:
         say(f"Note: {note}")
-    say(f"{percent(release.confidence)} confidence intervals (not simultaneous). {paid(release)}")
+    told = f": {TWO_KINDS}" if "typical" in head else ""
+    say(f"{percent(release.confidence)} confidence intervals (not simultaneous){told}. {paid(release)}")
     say(f"Release {release.id}" + (f"; data version: {release.data}" if release.data else ""))
 
 

@@ -25,6 +25,7 @@ from discreet.query.question import Query
 from discreet.query.question_ask import QUERY, AnyQuery
 from discreet.query.sql_privacy import read_private
 from discreet.synth.plan import SynthPlan
+from discreet.trees.release import TreeRelease
 
 __all__ = [
     "BINS",
@@ -38,6 +39,7 @@ __all__ = [
     "check_draft",
     "check_key",
     "check_lists",
+    "check_replicates",
     "check_rows",
     "check_sql",
     "read_questions",
@@ -57,6 +59,7 @@ _ROWS = 10  # times the rows of a release, and no more, are drawn anew from it
 _DIGITS = 100
 _TEXT = 10_000  # characters of one text
 _NUMBERS = 4_000_000  # of a hierarchy
+_REPLICATED = 4_000_000  # numbers of all replicates of a hierarchy: some tens of seconds
 _SEARCHED = 100_000  # numbers of a job priced by accuracy: that takes some twenty plans
 _FED = 2_000  # loads and buses of a grid whose job is priced so: each of those plans works out power flows
 WORK = 1_000_000  # pieces of expressions computed for a question, some seconds of work
@@ -122,6 +125,17 @@ def check_rows(rows: Any, plan: Any, known: Outcome) -> None:
         most = max(had, min(most, _ROWS * had))
     if type(rows) is not int or not 0 < rows <= most:
         raise InputError("rows", rows, f"a whole number from 1 to {most:,} over HTTP", _FREE)
+
+
+def check_replicates(many: int, tree: TreeRelease) -> None:
+    """Refuse replicates of more numbers than are worked out for free while a caller waits."""
+    numbers = sum(tree.tree.sizes) * tree.measured.cells
+    if many * numbers > _REPLICATED:
+        hint = (
+            "Fetch the noisy counts instead (/measurements) and make them with discreet tree read. Nothing was spent."
+        )
+        most = _REPLICATED // numbers
+        raise InputError("many", many, f"at most {most:,} of a table of {numbers:,} numbers over HTTP", hint)
 
 
 def _rows_on_record(known: Outcome) -> int | None:

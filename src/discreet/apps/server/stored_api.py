@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from discreet.apps.server.access import Access
+from discreet.apps.server.limits import check_replicates
 from discreet.apps.server.requests import MapRequest, PublishRequest
 from discreet.apps.server.responses import (
     FigureResponse,
@@ -23,14 +24,15 @@ from discreet.apps.server.responses import (
 )
 from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller
-from discreet.core.release import Release
 from discreet.curator import KINDS, Curator, read_release
+from discreet.curator.kinds import table_of
 from discreet.errors import InputError, MissingError
 from discreet.ledger.door import Answer, stored
 from discreet.ledger.quote import Quote
 from discreet.synth.release import SyntheticRelease
-from discreet.trees.export import archive, level_table, totals_table
+from discreet.trees.export import archive, table_parquet
 from discreet.trees.release import TreeRelease
+from discreet.trees.replicates import check_many
 from discreet.trees.sums import figure_of
 
 __all__ = ["routes"]
@@ -78,17 +80,22 @@ def routes(service: Service, access: Access) -> APIRouter:
     def tree_table(
         name: str,
         release: str,
-        level: Annotated[str, Query(max_length=200)],
+        level: Annotated[str, Query(description="A level; or a table as files name it.", max_length=200)],
         format: TableFormat = "json",
         totals: bool = False,
         caller: Caller = access.anyone,
     ) -> Response:
-        """The table of a level, or of its totals over all cells, with both kinds of intervals and quality flags."""
+        """The table of a level, or of its totals over all cells, with both kinds of intervals and quality flags.
+
+        Tables are called as their files are: `county`, `county-totals`, `county-by-sex`; of groups by size `county` has
+        those of exactly each size, and `county-at-least` those of that size or larger.
+        """
         whole: TreeRelease = found(name, "tree", release, caller)
-        table = totals_table(whole, level) if totals else level_table(whole, level)
+        wanted = f"{level}-totals" if totals and whole.measured.cells > 1 else level
+        table = table_of(whole, wanted, "level")
         if format == "json":
             return Json(service.shown(name, release, table.to_dict(), caller))
-        return _table(table, format, f"{level}")
+        return _file(table.to_csv() if format == "csv" else table_parquet(whole, wanted), wanted, format)
 
     @api.post(
         "/tree/{release}/map",
@@ -119,6 +126,22 @@ def routes(service: Service, access: Access) -> APIRouter:
         whole: TreeRelease = found(name, "tree", release, caller)
         with service.plans.turn(caller.name):
             return _file(archive(whole.save_measurements), f"{release}-measurements", "zip")
+
+    @api.get("/tree/{release}/replicates", response_class=Response, responses=_ZIPPED)
+    def tree_replicates(
+        name: str,
+        release: str,
+        many: int = 80,
+        format: Literal["csv", "parquet"] = "parquet",
+        caller: Caller = access.anyone,
+    ) -> Response:
+        """Replicates of every table, for errors of one's own statistics, as one ZIP file."""
+        whole: TreeRelease = found(name, "tree", release, caller)
+        check_many(many, "many")
+        check_replicates(many, whole)
+        with service.plans.turn(caller.name):
+            files = archive(lambda folder: whole.replicates(many).save(folder, format))
+        return _file(files, f"{release}-replicates", "zip")
 
     @api.get("/tree/{release}/sum", responses=answers(FigureResponse, "the sum or share, with its interval"))
     def tree_sum(
@@ -219,10 +242,6 @@ def record_values(curator: Curator, answer: Answer) -> dict[str, Any]:
         "cost": paid.cost,
         "remaining": paid.remaining,
     }
-
-
-def _table(table: Release, format: TableFormat, name: str) -> Response:
-    return _file(table.to_csv(), name, "csv") if format == "csv" else _parquet(table.to_arrow(), name)
 
 
 def _parquet(table: Any, name: str) -> Response:

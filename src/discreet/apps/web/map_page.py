@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from discreet.apps.server.limits import check_replicates
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web.cache import Cache
 from discreet.apps.web.files import attached, table_file
@@ -18,6 +19,7 @@ from discreet.apps.web.pictures import output_bars, text
 from discreet.apps.web.releases import kind_of
 from discreet.apps.web.store import Store
 from discreet.core.release import Release, number
+from discreet.curator.kinds import table_of
 from discreet.data.column import Category
 from discreet.errors import InputError
 from discreet.ledger.outcome import Outcome
@@ -26,8 +28,10 @@ from discreet.query.ask import Ask
 from discreet.show.map.content import head_of
 from discreet.show.map.drawing import Map, controls, script
 from discreet.trees.atlas import map_title
-from discreet.trees.export import archive, level_table
+from discreet.trees.export import archive, table_parquet
 from discreet.trees.release import TreeRelease
+from discreet.trees.replicates import REPLICATES
+from discreet.trees.sums import figure_of
 
 __all__ = ["made", "routes"]
 
@@ -84,6 +88,8 @@ def routes(frame: Frame) -> APIRouter:
         release: str = "",
         level: str = "",
         inside: str = "",
+        of: str = "",
+        share_of: str = "",
         caller: Caller = anyone,
     ) -> Response:
         if not release:
@@ -113,6 +119,10 @@ def routes(frame: Frame) -> APIRouter:
             above=above,
             inside=inside,
             numbers=numbers,
+            summed=None if broken or not of else _summed(tree, of, share_of),
+            of=of,
+            share_of=share_of,
+            files=[name for name in tree.tables() if name == level or name.startswith(f"{level}-")],
             broken=broken,
             record=record,
             cost=price_text(budget.allotment(record.allotment), record.charge),
@@ -142,22 +152,29 @@ def routes(frame: Frame) -> APIRouter:
         format: Literal["csv", "json", "parquet"] = "csv",
         caller: Caller = anyone,
     ) -> Response:
-        """A level as a file."""
+        """A table as a file, called as files of releases are: a level, its totals, its margins."""
         tree, _ = known(dataset, release, caller)
-        return table_file(level_table(tree, level), f"{dataset}-{level}", format)
+        table, named = table_of(tree, level, "level"), f"{dataset}-{level}"
+        if format == "parquet":  # with all that the saved file says of itself
+            return attached(table_parquet(tree, level), named, "parquet")
+        return table_file(table, named, format)
 
     @pages.get("/d/{dataset}/map/files")
     def files(
         dataset: str,
         release: str,
-        format: Literal["csv", "parquet", "measurements"] = "csv",
+        format: Literal["csv", "parquet", "measurements", "replicates"] = "csv",
         caller: Caller = anyone,
     ) -> Response:
-        """All tables with a data dictionary, or the noisy counts, in one ZIP file."""
+        """All tables with a data dictionary, the noisy counts, or replicates, in one ZIP file."""
         tree, _ = known(dataset, release, caller)
         with service.plans.turn(caller.name):
             if format == "measurements":
                 return attached(archive(tree.save_measurements), f"{dataset}-measurements", "zip")
+            if format == "replicates":
+                check_replicates(REPLICATES, tree)
+                made = archive(lambda folder: tree.replicates(REPLICATES).save(folder, "csv"))
+                return attached(made, f"{dataset}-replicates", "zip")
             return attached(archive(lambda folder: tree.save(folder, format)), f"{dataset}-{format}", "zip")
 
     return pages
@@ -177,8 +194,9 @@ def made(frame: Frame, dataset: str, caller: Caller, kind: str) -> list[tuple[Ou
 
 def _numbers(tree: TreeRelease, level: str, above: str, inside: str) -> dict[str, Any]:
     """The numbers of a level, or of the regions inside one: totals as bars, and every cell in a table."""
-    whole = _inside(level_table(tree, level), above, inside)
+    whole = _inside(table_of(tree, level), above, inside)
     (output,) = whole.outputs
+    typical = f"{output}_typical_lower" in whole.columns
     totals = None if tree.cumulative else _inside(tree.totals(level), above, inside)
     rows = whole.rows()
     shown = None if totals is None else output_bars(_named(totals, level), "count")
@@ -186,18 +204,28 @@ def _numbers(tree: TreeRelease, level: str, above: str, inside: str) -> dict[str
     return {
         "bars": shown,
         "keys": keys,
+        "typical": typical,
         "rows": [
             (
                 [text(row[key]) for key in keys],
                 number(row[output]),
                 _span(row, output),
-                _span(row, f"{output}_typical"),
+                _span(row, f"{output}_typical") if typical else "",
+                row[f"{output}_quality"],
             )
             for row in rows[:_SHOWN]
         ],
         "more": len(rows) - _SHOWN,
         "regions": [] if totals is None or level not in totals.keys else totals.columns[level][:_SHOWN],
     }
+
+
+def _summed(tree: TreeRelease, of: str, share_of: str) -> tuple[str, bool]:
+    """A sum or share of the reader's own in words, and whether it could be read."""
+    try:
+        return str(figure_of(tree, of, share_of or None, field="sum", whole="share of")), True
+    except InputError as problem:
+        return str(problem), False
 
 
 def _span(row: dict[str, Any], output: str) -> str:
