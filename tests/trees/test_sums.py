@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import discreet
+import discreet.trees
 from chance import at_most
 from discreet.errors import InputError
 from discreet.mechanisms import Gaussian, Laplace
@@ -113,6 +115,21 @@ def test_what_two_sums_have_in_common_does_not_count_twice(curator):
     again = curator.tree(["state", "county"], by=["sex"]).plan(epsilon=2).release()
     change = again.sum() - everyone
     assert change.deviation == pytest.approx(np.hypot(again.sum().deviation, everyone.deviation))
+
+
+def test_a_release_that_is_read_again_has_the_same_noise(curator, tmp_path):
+    release = curator.tree(["state", "county"], by=["sex"]).plan(epsilon=1).release()
+    everyone = release.sum()
+    release.save_measurements(tmp_path / "measured")
+    for same in (
+        curator.release(release.id),
+        release.again("topdown"),
+        discreet.trees.read_measurements(tmp_path / "measured"),
+    ):
+        assert (everyone - same.sum()).deviation == pytest.approx(0, abs=1e-6)
+        assert (everyone + same.sum()).deviation == pytest.approx(2 * everyone.deviation)
+        share = release.sum(cells={"sex": "f"}) / same.sum()
+        assert 0 <= share.lower <= share.upper <= 1
 
 
 def test_a_share_of_what_may_be_nothing_has_no_end():

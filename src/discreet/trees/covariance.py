@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +63,20 @@ class Covariance:
     def linear(self) -> Gls:
         """The best linear estimates themselves."""
         return gls(self.measured)
+
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """What tells this noise from another: a release that is read again, or made by another method, has the same."""
+        found = sha256(repr((self.measured.tree.sizes, self.measured.cells)).encode())
+        for level in self.measured.levels:
+            for margin in level.queries(self.measured.axes):
+                found.update(repr((margin.axes, margin.values.shape, float(margin.noise.variance))).encode())
+                found.update(np.ascontiguousarray(margin.values).data)
+        return found.digest()
+
+    def same(self, other: Covariance) -> bool:
+        """Whether both are the noise of one measurement; noises of two measurements are independent."""
+        return self is other or self.fingerprint == other.fingerprint
 
     def between(self, one: Weights, two: Weights) -> float:
         """The covariance of two weighted sums; of one with itself, its variance.

@@ -130,7 +130,8 @@ class Sum(Figure):
 
 
 def _covariance(some: tuple[Part, ...], others: tuple[Part, ...]) -> float:
-    return sum(one.noise.between(one.weights, two.weights) for one in some for two in others if one.noise is two.noise)
+    pairs = ((one, two) for one in some for two in others if one.noise.same(two.noise))
+    return sum(one.noise.between(one.weights, two.weights) for one, two in pairs)
 
 
 def _finite(value: Any, field: str) -> float:
@@ -169,7 +170,7 @@ def _ratio(above: Sum, below: Sum) -> Figure:
 
 def _within(above: Sum, below: Sum) -> bool:
     """Whether all that is counted above is counted below as well: then it is a share."""
-    if len(above.parts) != 1 or len(below.parts) != 1 or above.parts[0].noise is not below.parts[0].noise:
+    if len(above.parts) != 1 or len(below.parts) != 1 or not above.parts[0].noise.same(below.parts[0].noise):
         return False
     one, two = above.parts[0].weights.terms, below.parts[0].weights.terms
     if len(one) != 1 or len(two) != 1:
