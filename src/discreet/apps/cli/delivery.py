@@ -111,7 +111,7 @@ _CODES = Annotated[
 _COMPARE = Annotated[
     list[str] | None,
     typer.Option(
-        help="Put another release beside this one on the map, ID or NAME=ID, or another method; repeat for more."
+        help="Put another release beside this one on the map (ID or NAME=ID; read: a folder), or a method; repeat."
     ),
 ]
 _LABEL = Annotated[str, typer.Option(help="What this release is called beside others: 2020, say.")]
@@ -188,7 +188,8 @@ def _draw_tree(answer: TreeRelease, given: Mapping[str, Any]) -> Path:
             label=label,
         )
     except InputError as problem:
-        say(f"The release is stored: discreet tree show {answer.id} --map {given['map_file']} draws it for free.")
+        if "ledger" in given:
+            say(f"The release is stored: discreet tree show {answer.id} --map {given['map_file']} draws it for free.")
         raise problem.about(f"--{problem.field.replace('_', '-')}") from None
     return drawn.save(given["map_file"])
 
@@ -205,9 +206,16 @@ def _known_methods() -> Iterable[str]:
 
 
 def _other(answer: TreeRelease, text: str, given: Mapping[str, Any]) -> TreeRelease:
-    """The same release by another method, or another release of the ledger."""
+    """The same release by another method, another release of the ledger, or, where there is none, another folder."""
     if text in _known_methods():
         return answer.again(text)
+    if "ledger" not in given:
+        from discreet.trees import read_measurements
+
+        try:
+            return read_measurements(text)
+        except InputError as problem:
+            raise problem.about("--compare") from None
     from discreet.apps.cli.options import open_ledger
     from discreet.curator import read_release
 

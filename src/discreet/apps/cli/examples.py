@@ -56,6 +56,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "discreet tree show regions --sum 'county=Ash,Elm'",
         "discreet tree show regions --out tables --measurements noisy",
     ),
+    "tree read": ("discreet tree read noisy --method topdown --out again --format csv",),
     "synth plan": ("discreet synth plan people.csv --columns age,sex,pay --epsilon 0.2",),
     "synth release": (
         "discreet synth release people.csv --columns age,sex,pay --bins 16 --epsilon 0.2 --id rows --out rows.csv -y",

@@ -14,6 +14,10 @@ __all__ = ["job_app"]
 def job_app(kind: str) -> typer.Typer:
     """The application of a kind: plan, release, show, and what else its releases can do."""
     app = _commands(kind).app()
+    if kind == "tree":
+        from discreet.apps.cli.measurements import read
+
+        app.command("read")(read())
     if kind == "synth":
         from discreet.apps.cli.synth_report import report
 
@@ -34,7 +38,7 @@ def _commands(kind: str) -> Commands:
         case "stream":
             return Commands(ask, "the next period of a stream", "The same question every period", TABLES)
         case "tree":
-            return Commands(ask, "a hierarchy", "Hierarchies that add up, nation to block", TREE)
+            return Commands(ask, "a hierarchy", "Hierarchies that add up, nation to block", TREE, more=("read",))
         case "flows":
             return Commands(ask, "flows", "Who goes where, and when: flows that add up", TABLES)
         case "commute":

@@ -162,7 +162,7 @@ def show_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], *
 def paid(release: Release | TreeRelease) -> str:
     """What a release cost, and whether that was now; what is left."""
     cost = f"Cost: {release.cost}" + (", paid before: nothing was spent now" if release.replayed else "")
-    return f"{cost}. Left: {release.remaining}."
+    return f"{cost}. Left: {release.remaining}." if release.remaining else f"{cost}."
 
 
 def show_release(release: Release) -> None:
