@@ -271,13 +271,14 @@ GEOGRAPHY = {"state": ["1", "1", "2", "2"], "h": ["11", "12", "21", "22"]}
 
 def trees(chance: random.Random) -> Job:
     sized = chance.random() < 0.3
-    schema = schema_of(unit_of(chance, person=False, promised=False) if sized else unit_of(chance))
+    schema = schema_of(unit_of(chance))
     part, price = _price(chance)
     how: dict[str, Any] = {"by": chance.choice([[], ["f"], ["o"], ["f", "o"]])}
     if len(how["by"]) > 1:
         how["queries"] = chance.choice([{"f": 1, "all": 2}, {"h": {"o": 1, "f": 1, "total": 1, "all": 1}}])
     if sized:
-        how = {"sizes": "t", "largest": 3, "cumulative": chance.random() < 0.5}
+        groups = "t" if schema.unit.column is None else chance.choice(["t", "t", schema.unit.column])
+        how = {"sizes": groups, "largest": 3, "cumulative": chance.random() < 0.5}
     asked = Curator(Desk(schema, part)).tree(["state", "h"], geography=GEOGRAPHY, **how)  # type: ignore[arg-type]
     plan = asked.plan(**price).plan
     # What is made of noisy counts is nobody's affair here.

@@ -33,10 +33,11 @@ import discreet.query.person_rows
 import discreet.query.plan
 import discreet.query.tally
 import discreet.query.union
+import discreet.trees.sizes
 from discreet.core.loss import Pure
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours, Unit
-from discreet.curator import Question
+from discreet.curator import Curator, Question
 from discreet.marginals.domain import Domain
 from discreet.marginals.engine import EngineCounts, moved_by
 from discreet.marginals.meter import Meter
@@ -123,6 +124,7 @@ MOVED = discreet.query.mode_plan.moved_cells
 LIMIT = discreet.query.contribution.limited
 COUNT_VALUES = discreet.query.cardinality.count_values
 DRAWN = discreet.query.contribution.drawn
+ONE_EACH = discreet.trees.sizes._one_each
 
 
 def half(measure, unit, groups):
@@ -260,6 +262,16 @@ def visits_of_persons(_: Any) -> Job:
     desk = Desk(schema, ALLOTMENTS["epsilon"])
     made = desk.table().per_person(b="least(count(*), 9)").group_by("b").agg(o=count()).plan(epsilon=1).plan
     return Job(schema, made.allotment, made.cost, made.measure, made)
+
+
+def sizes_of_groups(_: Any) -> Job:
+    """Groups by how many persons they have, where persons are in more groups than the one that counts."""
+    schema = schema_of(PERSON)
+    asked = Curator(Desk(schema, ALLOTMENTS["epsilon"])).tree(["h"], geography={"h": ["11"]}, sizes="n", largest=3)  # type: ignore[arg-type]
+    plan = asked.plan(epsilon=1).plan
+    return Job(
+        schema, plan.allotment, plan.cost, lambda data, bits: plan.noisy(plan.counted.count(data, bits), bits), plan
+    )
 
 
 def parts_of(*conditions: str) -> Callable[[Any], Job]:
@@ -400,6 +412,10 @@ BUGS: dict[str, tuple[Callable[[Any], Job], Callable[[], Any]]] = {
     "a row of several persons": (
         visits_of_persons,
         patched((discreet.query.person_rows, "identity"), by=everybody),
+    ),
+    "a person in a group too many": (
+        sizes_of_groups,
+        patched((discreet.trees.sizes, "_one_each"), by=lambda rows, most, salt: ONE_EACH(rows, most + 1, salt)),
     ),
     "parts that share rows charged as if they did not": (
         parts_of("f", "n >= 0"),

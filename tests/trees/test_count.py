@@ -239,10 +239,3 @@ def test_wrong_descriptions_are_refused(change, field):
     with pytest.raises(InputError) as problem:
         Tabulation(**(good | change)).checked()
     assert problem.value.field == field
-
-
-def test_sizes_need_a_table_of_one_row_a_person():
-    with pytest.raises(InputError, match="the unit is one row"):
-        Tabulation(
-            schema(Unit("person", groups=1, rows=1), house=Text()), TREE, "county", sizes=Sizes("house", 3)
-        ).checked()

@@ -7,6 +7,7 @@ whatever its own column of states may say.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,15 +18,13 @@ from discreet.core.mechanism import Bits
 from discreet.core.note import Note
 from discreet.core.release import plural
 from discreet.core.sensitivity import Sensitivity
-from discreet.core.unit import Neighbours
 from discreet.data.column import Category, Text
-from discreet.data.read import identity
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.errors import InputError, Phrase
-from discreet.noise.bits import words
 from discreet.query.aggregate import count
 from discreet.query.compile import GROUP, chosen, compile_query, measure_name
+from discreet.query.contribution import fresh_salt
 from discreet.query.group import group_number
 from discreet.query.key import Bin, Key, keys_of
 from discreet.query.measure import Rows, sensitivity
@@ -33,27 +32,13 @@ from discreet.query.noisy_sums import moved_sums
 from discreet.query.notes import cell_notes, condition_notes
 from discreet.query.predicate import Predicate, checked, columns_of, predicate_to
 from discreet.query.question import Query
+from discreet.trees.sizes import Sizes, count_sizes, move_sizes, size_notes
 from discreet.trees.tree import Hierarchy
 
 __all__ = ["Sizes", "Tabulation"]
 
 MOST_CELLS = 2**31 - 1
-_SIZE = "discreet size"
-_MEMBERS = "discreet group"
 _TAKEN = ("count", "count_lower", "count_upper")  # columns that every table of a release has
-
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """Groups, such as households, counted by their size: `column` names the group of a row, `largest` is the last size.
-
-    Larger groups count as groups of that size. If `cumulative`, cell s counts the groups of at least s members, which
-    one person more or less changes in one place only; else the groups of exactly s, which changes two.
-    """
-
-    column: str
-    largest: int
-    cumulative: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,9 +97,6 @@ class Tabulation:
             raise InputError("by", self.by[0].column, "left out where groups are counted by size")
         if isinstance(sizes.largest, bool) or not isinstance(sizes.largest, int) or not 1 <= sizes.largest <= 100_000:
             raise InputError("largest", sizes.largest, "the largest size with a count of its own, from 1 to 100,000")
-        if self.schema.unit.column is not None or self.schema.unit.promised:
-            hint = "Leave unit.column and unit.rows out of the schema if every person has one row."
-            raise InputError("sizes", sizes.column, "left out unless the unit is one row", hint)
 
     @property
     def labels(self) -> list[tuple[str, list[Any]]]:
@@ -150,11 +132,7 @@ class Tabulation:
         region, many = f"Rows whose {self.column} is not one of the {plural(self.tree.leaves, 'region')}", self.sizes
         notes = [Note("outside", f"{region} are left out.", ())]
         if many is not None:
-            notes.append(Note("outside", f"Rows without a value of {many.column} are left out.", ()))
-            notes.append(
-                Note("bounds", f"A group of more than {many.largest:,} counts as one of {many.largest:,}.", ())
-            )
-            return [*notes, *condition_notes(self.condition, (), self.schema)]
+            return [*notes, *size_notes(many, self.schema.unit), *condition_notes(self.condition, (), self.schema)]
         named = ", ".join([self.column, *(key.column for key in self.by)])
         cell, of = ("cell", f" ({named})") if self.by else ("region", "")
         cells = self.tree.leaves * self.cells
@@ -176,40 +154,27 @@ class Tabulation:
         unit = self.schema.unit
         each = 1 if totals else self.cells if axes is None else math.prod(self.shape[axis] for axis in axes)
         outputs = self.tree.sizes[level] * each
-        twice = 1 if unit.neighbours is Neighbours.ADD_REMOVE else 2
         if self.sizes is not None:
-            if self.sizes.cumulative:
-                return Sensitivity(1, min(twice, outputs)), False
-            # A member who leaves one group of size s and joins another of size s takes two from that count.
-            return Sensitivity(twice, min(2, outputs)), twice == 2
+            return move_sizes(self.sizes, unit, outputs)
         if level == self.tree.depth - 1 and not totals and axes is None:
             return sensitivity(Rows(), unit, outputs), False
         return moved_sums(unit, self.tree.leaves * self.cells, outputs)
 
     def count(self, data: Connection, bits: Bits) -> NDArray[np.int64]:
         """The exact counts, one row a leaf and one column a cell: private still. Called inside the one door only."""
+        salt = fresh_salt(bits)
         if self.sizes is not None:
-            return self._count_sizes(data, self.sizes)
-        salt = [int(word) & (2**31 - 1) for word in words(bits, 8)]
+            return self._count_sizes(data, self.sizes, salt)
         query = Query(self.condition, (self._leaf, *self.by), (("count", count()),))
         found = data.integers(compile_query(query, self._as_category(), (Rows(),), data.table, salt))
         exact = np.zeros(self.tree.leaves * self.cells, dtype=np.int64)
         exact[found[GROUP]] = found[measure_name(0)]
         return exact.reshape(self.tree.leaves, self.cells)
 
-    def _count_sizes(self, data: Connection, sizes: Sizes) -> NDArray[np.int64]:
-        import ibis
-
+    def _count_sizes(self, data: Connection, sizes: Sizes, salt: Sequence[int]) -> NDArray[np.int64]:
         schema = self._as_category()
         table, number = group_number((self._leaf,), schema, chosen(Query(self.condition), schema, data.table))
-        rows = table.select(**{GROUP: number, _MEMBERS: identity(table[sizes.column])})
-        rows = rows.filter(rows[GROUP].notnull() & rows[_MEMBERS].notnull())
-        groups = rows.group_by([GROUP, _MEMBERS]).aggregate(**{_SIZE: rows.count()})
-        cut = groups.select(**{GROUP: groups[GROUP], _SIZE: ibis.least(groups[_SIZE], sizes.largest)})
-        found = data.integers(cut.group_by([GROUP, _SIZE]).aggregate(n=cut.count()))
-        exact = np.zeros((self.tree.leaves, sizes.largest), dtype=np.int64)
-        exact[found[GROUP], found[_SIZE] - 1] = found["n"]
-        return exact[:, ::-1].cumsum(axis=1)[:, ::-1] if sizes.cumulative else exact
+        return count_sizes(sizes, schema.unit, table, number, self.tree.leaves, data, salt)
 
     @property
     def _leaf(self) -> Key:
