@@ -279,6 +279,22 @@ def trees(chance: random.Random) -> Job:
     if sized:
         groups = "t" if schema.unit.column is None else chance.choice(["t", "t", schema.unit.column])
         how = {"sizes": groups, "largest": 3, "cumulative": chance.random() < 0.5}
+    return _tree(schema, part, price, how)
+
+
+def magnitudes(chance: random.Random) -> Job:
+    """Sums and weighted counts by region, of columns with values outside their bounds, missing ones and NaN."""
+    schema = schema_of(unit_of(chance))
+    part, price = _price(chance)
+    how: dict[str, Any] = {"by": chance.choice([[], ["f"], ["f", "o"]])}
+    how |= chance.choice([{"measure": "y"}, {"weight": "y"}, {"measure": "y", "bounds": (2, 30)}])
+    how = chance.choice([how, {**how, "bounds": None, "measure": "y * 2", "weight": None}, how])
+    if chance.random() < 0.3:
+        how |= {"measure": chance.choice(["n", "x"]), "weight": None, "bounds": (0, chance.choice([1, 3]))}
+    return _tree(schema, part, price, how)
+
+
+def _tree(schema: Schema, part: Allotment, price: dict[str, Any], how: dict[str, Any]) -> Job:
     asked = Curator(Desk(schema, part)).tree(["state", "h"], geography=GEOGRAPHY, **how)  # type: ignore[arg-type]
     plan = asked.plan(**price).plan
     # What is made of noisy counts is nobody's affair here.
@@ -402,6 +418,7 @@ KINDS: dict[str, Callable[[random.Random], Job]] = {
     "batches": batches,
     "streams": streams,
     "trees": trees,
+    "magnitudes": magnitudes,
     "flows": flows,
     "commuters": commuters,
     "synthesis": synthesis,

@@ -33,6 +33,7 @@ import discreet.query.person_rows
 import discreet.query.plan
 import discreet.query.tally
 import discreet.query.union
+import discreet.trees.count
 import discreet.trees.sizes
 from discreet.core.loss import Pure
 from discreet.core.sensitivity import Sensitivity
@@ -48,7 +49,7 @@ from discreet.query.question import Query
 from discreet.query.union import Union, UnionPart
 from neighbours import trials
 from seam import BrokenLawError
-from world_jobs import ALLOTMENTS, KINDS, Desk, Job, schema_of
+from world_jobs import ALLOTMENTS, GEOGRAPHY, KINDS, Desk, Job, schema_of
 
 PAIRS = {
     "sums": 200,
@@ -63,6 +64,7 @@ PAIRS = {
     "batches": 45,
     "streams": 45,
     "trees": 120,
+    "magnitudes": 80,
     "flows": 115,
     "commuters": 45,
     "synthesis": 20,
@@ -125,6 +127,7 @@ LIMIT = discreet.query.contribution.limited
 COUNT_VALUES = discreet.query.cardinality.count_values
 DRAWN = discreet.query.contribution.drawn
 ONE_EACH = discreet.trees.sizes._one_each
+MOVED_SUMS = discreet.trees.count.moved_sums
 
 
 def half(measure, unit, groups):
@@ -329,6 +332,29 @@ def cells_of_persons(_: Any) -> Job:
     return Job(schema, ALLOTMENTS["epsilon"], Pure(1), run)
 
 
+def sums_by_region(unit: Unit) -> Callable[[Any], Job]:
+    """Sums of a column with bounds, of leaves and of what they lie in."""
+    schema = schema_of(unit)
+
+    def kind(_: Any) -> Job:
+        asked = Curator(Desk(schema, ALLOTMENTS["epsilon"])).tree(["state", "h"], geography=GEOGRAPHY, measure="y")
+        plan = asked.plan(epsilon=1, split="leaves" if unit.column is None else "equal").plan
+        return Job(
+            schema, plan.allotment, plan.cost, lambda data, bits: plan.noisy(plan.counted.count(data, bits), bits)
+        )
+
+    return kind
+
+
+def as_if_counted(unit, cells, outputs, most=1):
+    """Sums charged as if each row added one."""
+    return MOVED_SUMS(unit, cells, outputs)
+
+
+def a_row_as_one(measure, unit, groups):
+    return SENSITIVITY(discreet.query.measure.Rows(), unit, groups)
+
+
 BUGS: dict[str, tuple[Callable[[Any], Job], Callable[[], Any]]] = {
     "clipping removed": (asked(ROW, total("y")), patched((discreet.query.compile, "bounded"), by=unclipped)),
     "NaN not caught": (asked(ROW, total("x")), patched((discreet.query.compile, "bounded"), by=nan_inside)),
@@ -428,6 +454,18 @@ BUGS: dict[str, tuple[Callable[[Any], Job], Callable[[], Any]]] = {
     "what is left open taken for false": (
         parts_of(*["n > 0 and not (x > 0) and f is null"] * 2),
         patched((discreet.query.union, "_OPEN"), by=frozenset({False})),
+    ),
+    "sums of regions charged as counts": (
+        sums_by_region(Unit("p", groups=2, rows=2)),
+        patched((discreet.trees.count, "moved_sums"), by=as_if_counted),
+    ),
+    "sums of leaves charged as counts": (
+        sums_by_region(ROW),
+        patched((discreet.trees.count, "sensitivity"), by=a_row_as_one),
+    ),
+    "clipping removed where regions are summed": (
+        sums_by_region(ROW),
+        patched((discreet.query.compile, "bounded"), by=unclipped),
     ),
     "a join in no order": (
         asked(PERSON, total("w"), joined=True),

@@ -227,6 +227,9 @@ class Curator:
         covariate: Any = None,
         expected: int | None = None,
         queries: Any = None,
+        measure: str | Expression | None = None,
+        weight: str | Expression | None = None,
+        bounds: Any = None,
     ) -> Draft[TreeRelease]:
         """Counts for a hierarchy of regions that add up, from the root to the leaves.
 
@@ -238,12 +241,15 @@ class Curator:
         `expected` is a public guess of how many there are in all: it settles shares of the price beforehand.
         `queries` are what every level asks, with shares of its price, {"sex": 1, "age x sex": 2, "all": 3}, where all
         are its cells and total their sum; or that for each level by name.
+        `measure` names a column that is summed in every region and cell, `weight` one of sampling weights, whose sums
+        are then the counts; their values are moved into `bounds`, the declared ones unless given, from zero up.
         `plan` takes a `method` (auto, bayes, topdown, exact, relaxed), how to `split` the price among levels (auto,
         equal, leaves, accurate by a `goal`, or a weight for each level by name), and the `noise`.
         """
         from discreet.trees.ask import TreeAsk
 
         known = {"rules": rules, "covariate": covariate, "expected": expected, "queries": queries}
+        known |= {"measure": measure, "weight": weight, "bounds": bounds}
         asked = TreeAsk.of(levels, by, column, geography, where, sizes, largest, cumulative, **known)
         return Draft.of(self.desk, asked)
 

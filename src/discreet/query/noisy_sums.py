@@ -44,10 +44,11 @@ class NoisySums:
                 return ZCDP(self.moved.l2_squared / (2 * sigma * sigma))
 
 
-def moved_sums(unit: Unit, cells: int, outputs: int) -> tuple[Sensitivity, bool]:
+def moved_sums(unit: Unit, cells: int, outputs: int, most: int = 1) -> tuple[Sensitivity, bool]:
     """How far one unit can move `outputs` sums of disjoint cells, and whether several of its cells may be in one sum.
 
-    A unit adds at most r rows to each of at most k cells, R <= k r in all. Added or removed, sums change by a vector
+    A unit adds at most r rows to each of at most k cells, R <= k r in all, each 0 to `most`; R stands for what they
+    come to from here on. Added or removed, sums change by a vector
     v >= 0 whose entries add up to at most R: L1 <= R and L2 <= R. Replaced, they change by v - v': L1 <= 2 R, and
     L2^2 <= |v|^2 + |v'|^2 <= 2 R^2, as v and v' have no negative entries; a single sum changes by at most R.
     Proof: docs/proofs/hierarchy.md.
@@ -55,4 +56,4 @@ def moved_sums(unit: Unit, cells: int, outputs: int) -> tuple[Sensitivity, bool]
     touched = min(unit.most_groups, cells)
     each = min(touched * unit.most_rows, unit.most_total)
     several = 1 if unit.neighbours is Neighbours.ADD_REMOVE else min(2, outputs)
-    return Sensitivity(each=each, outputs=several), touched > 1
+    return Sensitivity(each=each * most, outputs=several), touched > 1

@@ -34,6 +34,7 @@ __all__ = [
     "promise_notes",
     "published_notes",
     "unidentified_notes",
+    "value_notes",
 ]
 
 CLIPPED = "clipped"
@@ -235,6 +236,11 @@ def published_notes(
         )
         notes.append(Note("unknown", text, tuple(unknown)))
     return notes
+
+
+def value_notes(outputs: Sequence[tuple[str, Aggregate]], schema: Schema) -> list[Note]:
+    """What becomes of values outside bounds, between the points of a grid, and missing where none should be."""
+    return [*_bounds(outputs, schema), *_complete(outputs, schema)]
 
 
 def _bounds(outputs: Iterable[tuple[str, Aggregate]], schema: Schema) -> list[Note]:

@@ -17,6 +17,7 @@ from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase, kind_of
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
+from discreet.query.aggregate.base import Pair, read_pair, write_pair
 from discreet.query.ask import Ask, Checked, Form, option
 from discreet.query.forms import (
     COLUMN,
@@ -37,6 +38,7 @@ from discreet.trees.count import Sizes, Tabulation
 from discreet.trees.covariate import covariate_table, read_covariate
 from discreet.trees.declaration import FIELDS, load_rules, read_rules, resolve_rules
 from discreet.trees.geography import hierarchy_from, public_table
+from discreet.trees.magnitude import magnitude_of
 from discreet.trees.methods import METHODS, method_named
 from discreet.trees.plan import TreePlan, plan_tree
 from discreet.trees.queries import QUERIES, Asked, Queries, read_queries, share_queries
@@ -169,6 +171,15 @@ COVARIATE = Form(
 ANY = Form(Any)
 
 
+def _pair(value: Any) -> Pair:
+    return read_pair(value, "bounds")
+
+
+BOUNDS = Form(
+    list[str | float], settle=_pair, write=write_pair, parse=lambda text: [part.strip() for part in text.split(",")]
+)
+
+
 @frozen(eq=False)
 class TreeAsk(Ask):
     """Counts for a hierarchy of regions that add up, from the root to the leaves."""
@@ -222,6 +233,18 @@ class TreeAsk(Ask):
         None,
         help="Queries of a level, with shares: sex=1,age x sex=2,all=3; or by level: county: sex=1,all=2; block: all=1",
     )
+    measure: str | None = option(
+        COLUMN,
+        None,
+        help="Sum this column in every region and cell, rather than count rows: income",
+        names_columns=True,
+    )
+    weight: str | None = option(
+        COLUMN, None, help="Column of sampling weights: counts are sums of weights", names_columns=True
+    )
+    bounds: Pair | None = option(
+        BOUNDS, None, help="Of measure or weight, if tighter than declared: LOWER,UPPER. Values beyond go to the nearer"
+    )
     goal: Goal | None = option(
         ANY, None, help="What split = accurate makes least", late=True, here_only=True, shell=False
     )
@@ -237,11 +260,12 @@ class TreeAsk(Ask):
         elif self.largest is not None:
             raise InputError("largest", self.largest, "left out unless sizes is given")
         condition = check_condition(self.where, schema)
-        counted = Tabulation(schema, tree, leaf, self.by, condition, grouped).checked()
+        magnitude = magnitude_of(self.measure, self.weight, self.bounds)
+        counted = Tabulation(schema, tree, leaf, self.by, condition, grouped, magnitude).checked()
         if self.method != "auto" and self.method not in METHODS:
             raise InputError("method", self.method, among=("auto", *METHODS))
         chosen = (_ordered(counted.cells) if counted.chain else "bayes") if self.method == "auto" else self.method
-        method_named(chosen, chain=counted.chain)
+        method_named(chosen, chain=counted.chain, sums=magnitude is not None)
         if self.expected is not None and (type(self.expected) is not int or self.expected < 0):
             raise InputError("expected", self.expected, "a whole number, zero or more")
         rules = Rules() if self.rules is None else self.rules

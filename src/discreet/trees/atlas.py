@@ -55,6 +55,7 @@ def map_title(release: TreeRelease) -> str:
     levels, columns = release.levels[1:], [name for name, _ in release.by]
     regions = " and ".join([", ".join(levels[:-1]), levels[-1]]) if len(levels) > 1 else levels[0] if levels else ""
     counted = f"{release.counted} by size" if release.cumulative else "counts"
+    counted = counted if release.magnitude is None else release.magnitude.heading
     title = f"{release.dataset}: {counted}{f' by {regions}' if regions else ''}"
     if columns and not release.cumulative:
         title += f", by {' and '.join(columns)}"
@@ -98,8 +99,11 @@ def _layers(release: TreeRelease, levels: int) -> list[Layer]:
             values["total"] = (estimate.totals[level], None)
         for cell, name in enumerate(names):
             values[_called(release, name)] = (counts[:, cell], cell)
-        outputs = {name: (value, *_ends(estimate.each, level, cell)) for name, (value, cell) in values.items()}
-        typical = {name: _ends(estimate.typical, level, cell) for name, (_, cell) in values.items()}
+        outputs = {
+            name: (release.valued(value), *_ends(release, estimate.each, level, cell))
+            for name, (value, cell) in values.items()
+        }
+        typical = {name: _ends(release, estimate.typical, level, cell) for name, (_, cell) in values.items()}
         above = None
         if level:
             higher = _codes(release, level - 1)
@@ -109,12 +113,12 @@ def _layers(release: TreeRelease, levels: int) -> list[Layer]:
     return layers
 
 
-def _ends(ends: Ends | None, level: int, cell: int | None) -> tuple[Any, Any]:
+def _ends(release: TreeRelease, ends: Ends | None, level: int, cell: int | None) -> tuple[Any, Any]:
     if ends is None:
         return None, None
     if cell is None:
-        return ends.total_lower[level], ends.total_upper[level]
-    return ends.lower[level][:, cell], ends.upper[level][:, cell]
+        return release.valued(ends.total_lower[level]), release.valued(ends.total_upper[level])
+    return release.valued(ends.lower[level][:, cell]), release.valued(ends.upper[level][:, cell])
 
 
 def _codes(release: TreeRelease, level: int) -> tuple[str, ...]:
@@ -124,4 +128,4 @@ def _codes(release: TreeRelease, level: int) -> tuple[str, ...]:
 def _called(release: TreeRelease, name: str) -> str:
     if release.cumulative:
         return f"groups of at least {name}"
-    return name or "count"
+    return name or release.output

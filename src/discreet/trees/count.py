@@ -1,5 +1,7 @@
 """What is counted: rows by leaf region and cell, or groups by leaf region and size. The engine does it, in one query.
 
+Where a magnitude is given, a column is summed instead, in whole steps of its lattice.
+
 Regions above the leaves are sums of what the engine returned: a row is in a state because it is in one of its blocks,
 whatever its own column of states may say.
 """
@@ -9,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -27,18 +30,19 @@ from discreet.query.compile import GROUP, chosen, compile_query, measure_name
 from discreet.query.contribution import fresh_salt
 from discreet.query.group import group_number
 from discreet.query.key import Bin, Key, keys_of
-from discreet.query.measure import Rows, sensitivity
+from discreet.query.measure import Rows, Total, sensitivity
 from discreet.query.noisy_sums import moved_sums
-from discreet.query.notes import cell_notes, condition_notes
+from discreet.query.notes import cell_notes, condition_notes, expression_notes, join_notes
 from discreet.query.predicate import Predicate, checked, columns_of, predicate_to
 from discreet.query.question import Query
+from discreet.trees.magnitude import Magnitude
 from discreet.trees.sizes import Sizes, count_sizes, move_sizes, size_notes
 from discreet.trees.tree import Hierarchy
 
 __all__ = ["Sizes", "Tabulation"]
 
 MOST_CELLS = 2**31 - 1
-_TAKEN = ("count", "count_lower", "count_upper")  # columns that every table of a release has
+_ENDS = ("", "_lower", "_upper")  # of the columns that every table of a release has
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +55,7 @@ class Tabulation:
     by: tuple[Key, ...] = ()
     condition: Predicate | None = None
     sizes: Sizes | None = None
+    magnitude: Magnitude | None = None
 
     def checked(self) -> Tabulation:
         """The same, read against the schema. Every error comes from here, before anything is spent."""
@@ -72,14 +77,17 @@ class Tabulation:
         names = [key.column for key in by]
         if repeated := [name for name in names if names.count(name) > 1]:
             raise InputError("by", repeated[0], "a list with each column once")
+        magnitude = None if self.magnitude is None else self.magnitude.checked(self.schema)
+        output = "count" if magnitude is None else magnitude.output
+        taken_names = [output + end for end in _ENDS]
         for name in names:
-            if name in (*self.tree.names[1:], *_TAKEN):
+            if name in (*self.tree.names[1:], *taken_names):
                 hint = "It would be two columns of one table: give the level or the column another name."
-                raise InputError("by", name, "a column whose name is not that of a level, or count", hint)
-        if taken := [name for name in self.tree.names[1:] if name in _TAKEN or (self.sizes and name == "size")]:
+                raise InputError("by", name, f"a column whose name is not that of a level, or {output}", hint)
+        if taken := [name for name in self.tree.names[1:] if name in taken_names or (self.sizes and name == "size")]:
             raise InputError("levels", taken[0], "a name that no other column of the tables has")
         condition = None if self.condition is None else checked(self.condition, self.schema)
-        read = replace(self, by=by, condition=condition)
+        read = replace(self, by=by, condition=condition, magnitude=magnitude)
         read._as_category()  # which raises what a run would
         if self.sizes is not None:
             read._check_sizes(self.sizes)
@@ -95,6 +103,9 @@ class Tabulation:
         self.schema.column(sizes.column, "sizes")
         if self.by:
             raise InputError("by", self.by[0].column, "left out where groups are counted by size")
+        if self.magnitude is not None:
+            field = "weight" if self.magnitude.weight else "measure"
+            raise InputError(field, self.magnitude.column, "left out where groups are counted by size")
         if isinstance(sizes.largest, bool) or not isinstance(sizes.largest, int) or not 1 <= sizes.largest <= 100_000:
             raise InputError("largest", sizes.largest, "the largest size with a count of its own, from 1 to 100,000")
 
@@ -123,6 +134,7 @@ class Tabulation:
         """The columns of the data it reads."""
         named = [self.column, *(key.column for key in self.by)]
         named += [] if self.sizes is None else [self.sizes.column]
+        named += [] if self.magnitude is None else [self.magnitude.column]
         named += [] if self.condition is None else columns_of(self.condition)
         return named if self.schema.unit.column is None else [*named, self.schema.unit.column]
 
@@ -136,7 +148,15 @@ class Tabulation:
         named = ", ".join([self.column, *(key.column for key in self.by)])
         cell, of = ("cell", f" ({named})") if self.by else ("region", "")
         cells = self.tree.leaves * self.cells
-        return [*notes, *cell_notes(self.schema, self.by, self.condition, cells=cells, cell=cell, of=of)]
+        found = cell_notes(self.schema, self.by, self.condition, cells=cells, cell=cell, of=of)
+        if self.magnitude is None:
+            return [*notes, *found]
+        if self.schema.unit.rows_total is None:  # a sum is cut, and no row is left out of it
+            found = [note for note in found if note.kind != "rows"]
+        column = self.magnitude.column
+        more = [*join_notes(self.schema, [column], ()), *expression_notes([(column, ())], self.schema)]
+        found += [note for note in more if note not in found]
+        return [*notes, *found, *self.magnitude.notes(self.schema, cell)]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -157,16 +177,27 @@ class Tabulation:
         if self.sizes is not None:
             return move_sizes(self.sizes, unit, outputs)
         if level == self.tree.depth - 1 and not totals and axes is None:
-            return sensitivity(Rows(), unit, outputs), False
-        return moved_sums(unit, self.tree.leaves * self.cells, outputs)
+            return sensitivity(self.measure, unit, outputs), False
+        return moved_sums(unit, self.tree.leaves * self.cells, outputs, self.measure.highest)
+
+    @property
+    def measure(self) -> Rows | Total:
+        """What one row adds to its cell: one, or whole steps of a lattice, never less than nothing."""
+        return Rows() if self.magnitude is None else self.magnitude.total(self.schema)
+
+    @property
+    def step(self) -> Fraction:
+        """What one of the numbers that the engine returns stands for."""
+        return self.measure.lattice.step if isinstance(self.measure, Total) else Fraction(1)
 
     def count(self, data: Connection, bits: Bits) -> NDArray[np.int64]:
         """The exact counts, one row a leaf and one column a cell: private still. Called inside the one door only."""
         salt = fresh_salt(bits)
         if self.sizes is not None:
             return self._count_sizes(data, self.sizes, salt)
-        query = Query(self.condition, (self._leaf, *self.by), (("count", count()),))
-        found = data.integers(compile_query(query, self._as_category(), (Rows(),), data.table, salt))
+        output = ("count", count()) if self.magnitude is None else self.magnitude.aggregate
+        query = Query(self.condition, (self._leaf, *self.by), (output,))
+        found = data.integers(compile_query(query, self._as_category(), (self.measure,), data.table, salt))
         exact = np.zeros(self.tree.leaves * self.cells, dtype=np.int64)
         exact[found[GROUP]] = found[measure_name(0)]
         return exact.reshape(self.tree.leaves, self.cells)
@@ -194,7 +225,7 @@ class Tabulation:
 
     def to_dict(self) -> dict[str, Any]:
         """The question as plain values, for the record; the regions are in the answer."""
-        return {
+        entry = {
             "levels": list(self.tree.names),
             "regions": list(self.tree.sizes),
             "column": self.column,
@@ -204,3 +235,4 @@ class Tabulation:
             if self.sizes is None
             else {"column": self.sizes.column, "largest": self.sizes.largest, "cumulative": self.sizes.cumulative},
         }
+        return entry if self.magnitude is None else {**entry, "measure": self.magnitude.to_dict()}

@@ -68,6 +68,8 @@ def facts(release: TreeRelease) -> dict[str, Any]:
         "data": release.data,
         "rules": list(release.rules.declared),
     }
+    if release.magnitude is not None:
+        found |= {"numbers": release.quantity, "rounding": float(release.rounding)}
     return {name: value for name, value in found.items() if value not in ("", [])}
 
 
@@ -86,9 +88,13 @@ def _field(release: TreeRelease, name: str, table: Release) -> Field:
 
 def _number(release: TreeRelease, name: str, missing: bool) -> Field:
     """A column of published numbers, of ends of intervals, of flags or of replicates."""
-    sure, noun = percent(release.confidence), release.counted
-    output = "at_least" if name.startswith("at_least") else "count"
-    what = f"number of {noun}" + (" of that size or larger" if output == "at_least" else "")
+    sure, noun, magnitude = percent(release.confidence), release.counted, release.magnitude
+    output = release.output if name.startswith(release.output) else "count"  # of groups by size, too
+    what = release.quantity + (" of that size or larger" if output == "at_least" else "")
+    kind = "integer" if release.rounding.denominator == 1 else "number"
+    if magnitude is not None:
+        noun = "sum of weights" if magnitude.weight else magnitude.column
+    multiples = "" if release.rounding == 1 else f", multiples of {float(release.rounding):g}"
     absent = "where no interval is stated" if missing else "never"
     rest = name.removeprefix(output)
     if rest == "_quality":
@@ -100,7 +106,8 @@ def _number(release: TreeRelease, name: str, missing: bool) -> Field:
     end = "Lower" if rest.endswith("lower") else "Upper"
     match rest:
         case "":
-            said = f"Published {what}: made of noisy numbers, whole, and the sum of those of the regions inside"
+            whole = " whole," if release.rounding == 1 else ""
+            said = f"Published {what}: made of noisy numbers,{whole} and the sum of those of the regions inside"
         case "_lower" | "_upper":
             said = f"{end} end of the {sure} confidence interval of this one {what} (not simultaneous)"
         case "_typical_lower" | "_typical_upper":
@@ -111,8 +118,8 @@ def _number(release: TreeRelease, name: str, missing: bool) -> Field:
         case _:
             number = rest.rpartition("_")[2]
             said = f"The {what} as it might have come out with other noise: replicate {number}, which may be negative"
-            return Field(name, "integer", said, noun, "whole numbers")
-    return Field(name, "integer", said, noun, "0 or more", absent)
+            return Field(name, kind, said, noun, multiples.removeprefix(", ") or "whole numbers")
+    return Field(name, kind, said, noun, f"0 or more{multiples}", absent)
 
 
 def _type(values: Iterable[Any]) -> str:

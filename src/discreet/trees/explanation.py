@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.accounting.words import readable
 from discreet.core.explanation import Accuracy, Explanation
-from discreet.core.release import percent, plural
+from discreet.core.release import number, percent, plural
 from discreet.query.plan import noise_name
 from discreet.trees.gls import gls
 from discreet.trees.intervals.each import deviations
@@ -48,12 +48,16 @@ def explain_tree(plan: TreePlan) -> Explanation:
             asked = [one for one in plan.measures if one.level == index and _query(plan, one) == query]
             noise = "; ".join(noise_name(one.noise) for one in asked)
             errors.append(Accuracy(f"{row['level']}, by {query}", noise or unasked, half))
+    magnitude, rounded = counted.magnitude, float(plan.rounding)
+    kind = "whole numbers" if magnitude is None else f"numbers, multiples of {number(rounded)},"
+    steps = "" if counted.step == 1 else f" Noise is in steps of {float(counted.step):g}."
+    what = [] if magnitude is None else [f"Each number is a {magnitude.words}.{steps}"]
     cells = "one number" if counted.cells == 1 else f"{counted.cells:,} cells"
     numbers = sum(tree.sizes) * counted.cells
     regions = ", ".join(f"{row['level']} ({plural(row['regions'], 'region')})" for row in levels)
     notes = [
         f"Errors are {percent(plan.confidence)} half-widths of the best linear estimate, before bounds are used.",
-        *(_relative_notes(levels) if counted.sizes is None else ()),
+        *(_relative_notes(levels, "many" if magnitude is None else "much") if counted.sizes is None else ()),
         *_sparse_notes(plan),
         *_small_notes(plan, levels),
         *plan.rules.declared,
@@ -63,14 +67,22 @@ def explain_tree(plan: TreePlan) -> Explanation:
         title=f"Plan for a hierarchy of {plan.dataset!r}",
         unit=str(counted.schema.unit),
         shape=(
-            f"Releases {numbers:,} whole numbers that add up: {cells} a region. Method: {plan.method}.",
+            f"Releases {numbers:,} {kind} that add up: {cells} a region. Method: {plan.method}.",
+            *what,
             f"Levels: {regions}.",
         ),
         errors=tuple(errors),
         confidence=plan.confidence,
         notes=tuple(notes),
-        facts={"method": plan.method, "cells": counted.cells, "levels": levels},
+        facts={"method": plan.method, "cells": counted.cells, "levels": levels, **_measured_facts(plan)},
     )
+
+
+def _measured_facts(plan: TreePlan) -> dict[str, Any]:
+    """What is summed and rounded, where rows are not counted."""
+    if plan.counted.magnitude is None:
+        return {}
+    return {"measure": plan.counted.magnitude.words, "rounding": float(plan.rounding)}
 
 
 def _noise(measures: Sequence[LevelMeasure], level: int, *, totals: bool) -> str:
@@ -86,10 +98,10 @@ def _query(plan: TreePlan, measure: LevelMeasure) -> str | None:
     return margin_name(tuple(key.column for key in plan.counted.by), measure.axes)
 
 
-def _relative_notes(levels: list[dict[str, Any]]) -> list[str]:
+def _relative_notes(levels: list[dict[str, Any]], much: str) -> list[str]:
     """From which size on a region's total is within a tenth: an error means little beside nothing."""
     sizes = ", ".join(f"{row['level']} {row['within_a_tenth']:,}" for row in levels)
-    return [f"A total is within {_RELATIVE:.0%} where a region has at least this many: {sizes}."]
+    return [f"A total is within {_RELATIVE:.0%} where a region has at least this {much}: {sizes}."]
 
 
 def _sparse_notes(plan: TreePlan) -> list[str]:
@@ -98,7 +110,10 @@ def _sparse_notes(plan: TreePlan) -> list[str]:
     leaves, notes = plan.counted.tree.names[-1], []
     for way in plan.sparse:
         cell, total = (widths[-1] for widths in _half_widths(plan, way.measures))
-        notes.append(f"below {way.below:,}: +-{readable(cell, 3)} for a cell and +-{readable(total, 3)} for a total")
+        below = (
+            f"{way.below:,}" if plan.counted.magnitude is None else readable(way.below * float(plan.counted.step), 3)
+        )
+        notes.append(f"below {below}: +-{readable(cell, 3)} for a cell and +-{readable(total, 3)} for a total")
     return [
         f"The noisy total of all is asked first. If it is small, totals of {leaves} get more of the price and cells "
         f"less ({'; '.join(notes)}). A declared `expected` settles it beforehand."
@@ -117,9 +132,10 @@ def _small_notes(plan: TreePlan, levels: list[dict[str, Any]]) -> list[str]:
                 f"A {row['level']} has {readable(mean, 2)} on average, less than the error of its total "
                 f"(+-{readable(row['total'], 3)}): leave the level out, or read its numbers together only."
             )
-    found = simulate(plan, plan.expected)
+    unit = float(plan.rounding)
+    found = simulate(plan, plan.expected / unit)
     biases = ", ".join(
-        f"{off:+.0%} at {low:,}{f' to {high:,}' if high < _ENDLESS else ' and more'}"
+        f"{off:+.0%} at {number(low * unit)}{f' to {number(high * unit)}' if high < _ENDLESS else ' and more'}"
         for low, high, _, off in found.classes
     )
     leaf = levels[-1]["level"]
@@ -169,7 +185,7 @@ def _margin_widths(plan: TreePlan) -> dict[str, list[float]]:
     best, z, shape = gls(measured), deviations(measured, 1 - plan.confidence), plan.counted.shape
     return {
         query: [
-            z * math.sqrt(float(np.median(best.margin(level, axes, shape)[1])))
+            float(plan.rounding) * z * math.sqrt(float(np.median(best.margin(level, axes, shape)[1])))
             for level in range(plan.counted.tree.depth)
         ]
         for query, axes in asked.items()
@@ -182,15 +198,15 @@ def _blank(plan: TreePlan, measures: Sequence[LevelMeasure]) -> Measurement:
 
     tree, cells, shape = plan.counted.tree, plan.counted.cells, plan.counted.shape
     zeros = [one.of(np.zeros((tree.sizes[one.level], cells), np.int64), shape) for one in measures]
-    return measured_as(plan.counted, measures, zeros)
+    return measured_as(plan.counted, measures, zeros, plan.grain)
 
 
 def _half_widths(plan: TreePlan, measures: Sequence[LevelMeasure]) -> list[list[float]]:
     """Of a cell, and of a total, of the median region of every level."""
     measured = _blank(plan, measures)
     best, z = gls(measured), deviations(measured, 1 - plan.confidence)
-    of = (best.variance, best.total_variance)
-    return [[z * math.sqrt(float(np.median(level))) for level in variances] for variances in of]
+    of, unit = (best.variance, best.total_variance), float(plan.rounding)
+    return [[unit * z * math.sqrt(float(np.median(level))) for level in variances] for variances in of]
 
 
 def _unasked(plan: TreePlan, level: str) -> str:

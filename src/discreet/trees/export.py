@@ -128,10 +128,11 @@ def _tables(release: TreeRelease) -> Iterator[tuple[str, tuple[Callable[[], Rele
             whole = partial(level_table, release, level)
             yield f"{level}-at-least", (whole, "How many groups there are of each size or larger (cumulative)")
             continue
-        yield level, (partial(level_table, release, level), "How many there are in every region and cell")
+        what = "How many there are" if release.magnitude is None else f"The {release.quantity}"
+        yield level, (partial(level_table, release, level), f"{what} in every region and cell")
         if release.measured.cells > 1:
             totals = partial(totals_table, release, level)
-            yield f"{level}-totals", (totals, "How many there are in every region, all cells")
+            yield f"{level}-totals", (totals, f"{what} in every region, all cells")
         for query in release.queries:
             margin = partial(_margin_table, release, level, query)
             yield f"{level}-by-{query.replace(' ', '-')}", (margin, f"Margins of the cells, by {query}")

@@ -78,6 +78,7 @@ def description(release: TreeRelease) -> dict[str, Any]:
         "method": release.method,
         "confidence": release.confidence,
         "counted": release.counted,
+        **_magnitude(release),
         "cumulative": release.cumulative,
         "cells": [{"column": name, "labels": list(labels)} for name, labels in release.by],
         "levels": [
@@ -104,7 +105,7 @@ _NUMBERS = {
     cell_column("NAME"): "label of the cell, one column for each name among `cells`; missing where summed over",
     "query": f"`{COUNTS}` of single cells; `{TOTALS}` over all cells of a region, or `by NAME x NAME`, the margin of "
     "some columns, asked as questions of their own",
-    "value": "the true count plus noise: a whole number, which may be negative",
+    "value": "the true count plus noise: a whole number, which may be negative; of sums, that of units of `rounding`",
     "noise": "`laplace` or `gaussian`: the discrete law of that name, on whole numbers",
     "scale": "its parameter, exactly, as a fraction: P(k) ~ exp(-|k|/scale), or P(k) ~ exp(-k^2 / (2 scale^2))",
     "variance": "the variance of the noise",
@@ -115,6 +116,13 @@ _REGIONS = {
     "region": "code of the region; the root's is the name of its level",
     "parent": "code of the region of the level above that it lies in; missing for the root",
 }
+
+
+def _magnitude(release: TreeRelease) -> dict[str, Any]:
+    """What is summed, and what the noisy numbers are multiples of, where rows are not counted."""
+    if release.magnitude is None:
+        return {}
+    return {"measure": release.magnitude.to_dict(), "rounding": str(release.rounding)}
 
 
 def _margins(release: TreeRelease, level: Level) -> dict[str, Any]:

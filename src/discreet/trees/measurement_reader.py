@@ -20,6 +20,7 @@ from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.inputs import read_confidence
 from discreet.trees.ask import RULES
 from discreet.trees.declaration import resolve_rules
+from discreet.trees.magnitude import Magnitude
 from discreet.trees.measurement import Level, Margin, Measurement, Noise
 from discreet.trees.measurement_file import (
     COUNTS,
@@ -82,6 +83,8 @@ def read_measurements(
         measured=measured,
         _published=None,
         rules=resolve_rules(about["rules"], tree, by),
+        magnitude=about["measure"],
+        rounding=about["rounding"],
     )
     return release.again(about["method"] if method is None else method, rules=rules, confidence=confidence)
 
@@ -99,6 +102,7 @@ def _description(path: Path) -> dict[str, Any]:
     for name in _TEXTS:
         if not isinstance(about.get(name), str):
             raise InputError(f"{DESCRIPTION}: {name}", about.get(name), "text")
+    _read_magnitude(about)
     about["confidence"] = float(read_confidence(about.get("confidence", "")))
     if not isinstance(about.get("cumulative"), bool):
         raise InputError(f"{DESCRIPTION}: cumulative", about.get("cumulative"), "true or false")
@@ -136,6 +140,20 @@ def _description(path: Path) -> dict[str, Any]:
     except (KeyError, TypeError):
         raise InputError(f"{DESCRIPTION}: notes", kind_of(about["notes"]), "a list of notes") from None
     return about
+
+
+def _read_magnitude(about: dict[str, Any]) -> None:
+    """What is summed, and in which units; files of counts do not say."""
+    entry, text = about.get("measure"), about.get("rounding", "1")
+    about["measure"] = Magnitude.from_dict(entry)
+    if entry is not None and about["measure"] is None:
+        raise InputError(f"{DESCRIPTION}: measure", kind_of(entry), "an object with the name of a column")
+    try:
+        about["rounding"] = Fraction(text)
+    except (TypeError, ValueError, ZeroDivisionError):
+        raise InputError(f"{DESCRIPTION}: rounding", text, "a number above zero, as text") from None
+    if about["rounding"] <= 0:
+        raise InputError(f"{DESCRIPTION}: rounding", text, "a number above zero, as text")
 
 
 def _got(about: Any, name: str) -> Any:

@@ -23,24 +23,31 @@ from discreet.trees.rules import Rules
 from discreet.trees.topdown.crossing import check_together
 from discreet.trees.tree import Hierarchy
 
-__all__ = ["METHODS", "ORDERED", "Method", "check_rules", "method_named", "publish_counts"]
+__all__ = ["METHODS", "ORDERED", "SUMMING", "Method", "check_rules", "method_named", "publish_counts"]
 
 Method = Callable[[Measurement, Rules], Estimate]
 
 METHODS = ("bayes", "topdown", "exact", "relaxed")
 ORDERED = ("topdown", "exact", "relaxed")
 """Those that keep the order of cumulative counts."""
+SUMMING = ("bayes", "topdown", "exact")
+"""Those for sums of magnitudes, which are far larger than counts: the solver of `relaxed` loses digits there."""
 
 
 _DOWNWARD = ("bayes", "topdown")  # estimates go up and fixed parents down: a sample of subtrees will do for intervals
 
 
-def method_named(name: str, *, chain: bool = False) -> Method:
-    """The method of that name; its form for cumulative counts, whose order must be kept, if `chain`."""
+def method_named(name: str, *, chain: bool = False, sums: bool = False) -> Method:
+    """The method of that name; its form for cumulative counts, whose order must be kept, if `chain`.
+
+    If `sums`, it has to be one that is made for large numbers.
+    """
     if name not in METHODS:
         raise InputError("method", name, among=METHODS)
     if chain and name not in ORDERED:
         raise InputError("method", name, "a method for cumulative counts", among=ORDERED)
+    if sums and name not in SUMMING:
+        raise InputError("method", name, "a method for sums", among=SUMMING)
     module, function = ("chain", f"{name}_chain") if chain else (name, name)
     found: Method = getattr(import_module(f"discreet.trees.{module}"), function)
     return found

@@ -26,6 +26,7 @@ from discreet.query.table_plan import TablePlan
 from discreet.trees.components import margin_of
 from discreet.trees.count import Tabulation
 from discreet.trees.declaration import resolve_rules
+from discreet.trees.magnitude import coarse_noise, coarse_values, rounding_notes, rules_in_units, unit_for
 from discreet.trees.measurement import Level, Margin, Measurement
 from discreet.trees.methods import check_rules, method_named, publish_counts
 from discreet.trees.record import measured_from, measured_to, published_to, rules_to
@@ -78,6 +79,8 @@ class TreePlan(TablePlan):
     confidence: float
     sparse: tuple[Sparse, ...] = ()
     expected: float | None = None
+    rounding: Fraction = Fraction(1)
+    """What published numbers, and those of the rules, are multiples of: one, unless magnitudes are summed."""
 
     @property
     def schema(self) -> Schema:
@@ -93,6 +96,11 @@ class TreePlan(TablePlan):
     def identifiers(self) -> list[str]:
         """The columns whose stored values tell groups apart, whatever they are declared as."""
         return [] if self.counted.sizes is None else [self.counted.sizes.column]
+
+    @property
+    def grain(self) -> int:
+        """How many steps of what the engine sums are one unit."""
+        return int(self.rounding / self.counted.step)
 
     @property
     def ways(self) -> tuple[tuple[LevelMeasure, ...], ...]:
@@ -153,13 +161,13 @@ class TreePlan(TablePlan):
         """Whole numbers that add up, by the plan's method and rules or by others."""
         found, name = measured_from(measured), self.method if method is None else method
         sure = self.confidence if confidence is None else float(read_confidence(confidence))
-        kept = self.rules if rules is None else resolve_rules(rules, found.tree, self.counted.labels)
-        method_named(name, chain=found.chain)
+        kept = self.rules
+        if rules is not None:
+            kept = rules_in_units(resolve_rules(rules, found.tree, self.counted.labels), self.rounding)
+        method_named(name, chain=found.chain, sums=self.counted.magnitude is not None)
         check_rules(found.tree, found.cells, kept, chain=found.chain)
         # If a method fails nothing is lost: `again` makes something else of what is on record.
         estimate, written = publish_counts(name, found, kept, sure), rules_to(kept)
-        if kept.declared:
-            written["declared"] = list(kept.declared)
         if kept.declared:
             written["declared"] = list(kept.declared)
         return {
@@ -168,10 +176,11 @@ class TreePlan(TablePlan):
                 "cumulative": found.chain,
                 "confidence": sure,
                 "protects": str(self.unit),
+                **({} if self.counted.magnitude is None else {"rounding": str(self.rounding)}),
                 **({"rules": written} if any(written.values()) else {}),
                 "published": None if estimate is None else published_to(estimate, name),
             },
-            "notes": [note.to_dict() for note in self.counted.notes],
+            "notes": [note.to_dict() for note in (*self.counted.notes, *rounding_notes(self.rounding, self.grain))],
         }
 
     def noisy(self, exact: Any, bits: Bits) -> Measurement:
@@ -194,20 +203,22 @@ class TreePlan(TablePlan):
             known[measure.level] if measure.totals and measure.level in known else drawn(measure)
             for measure in measures
         ]
-        return measured_as(self.counted, measures, answers)
+        return measured_as(self.counted, measures, answers, self.grain)
 
 
-def measured_as(counted: Tabulation, measures: Sequence[LevelMeasure], answers: Sequence[Any]) -> Measurement:
-    """Answers to questions about levels, put together."""
+def measured_as(
+    counted: Tabulation, measures: Sequence[LevelMeasure], answers: Sequence[Any], grain: int = 1
+) -> Measurement:
+    """Answers to questions about levels, put together: in units of `grain` of the steps that they come in."""
     levels = [Level() for _ in counted.tree.names]
-    for measure, noisy in zip(measures, answers, strict=True):
-        old = levels[measure.level]
+    for measure, answer in zip(measures, answers, strict=True):
+        old, noisy, noise = levels[measure.level], coarse_values(answer, grain), coarse_noise(measure.noise, grain)
         if measure.axes is not None:
-            levels[measure.level] = replace(old, margins=(*old.margins, Margin(measure.axes, noisy, measure.noise)))
+            levels[measure.level] = replace(old, margins=(*old.margins, Margin(measure.axes, noisy, noise)))
         elif measure.totals:
-            levels[measure.level] = replace(old, totals=noisy, totals_noise=measure.noise)
+            levels[measure.level] = replace(old, totals=noisy, totals_noise=noise)
         else:
-            levels[measure.level] = replace(old, counts=noisy, noise=measure.noise)
+            levels[measure.level] = replace(old, counts=noisy, noise=noise)
     shape = counted.shape if any(level.margins for level in levels) else ()
     return Measurement(counted.tree, tuple(levels), counted.chain, shape)
 
@@ -238,8 +249,6 @@ def plan_tree(
     for parts in (shares, *(parts for _, parts in sparse)):
         if (whole := sum(parts.values()) + sum(more.values())) > 1:
             raise InputError("split", float(whole), "shares that add up to at most 1")
-    # Rules that nothing can meet must not be found out after spending.
-    check_rules(counted.tree, counted.cells, rules, chain=counted.chain)
     measures = (*_margin_measures(counted, allotment, price, more), *_measures(counted, allotment, price, shares))
     deviation = math.sqrt(measures[-2 if measures[-1].totals else -1].noise.variance)
     several = counted.tree.leaves * counted.cells
@@ -248,9 +257,16 @@ def plan_tree(
         for limit, parts in sparse
     )
     if expected is not None:
-        measures = next((one.measures for one in others if expected < one.below), measures)
+        measures = next((one.measures for one in others if expected / counted.step < one.below), measures)
         others = ()
-    return TreePlan(counted, allotment, measures, method, rules, price.confidence, others, expected)
+    rounding = Fraction(1)
+    if counted.magnitude is not None:
+        asked = [one for way in (measures, *(other.measures for other in others)) for one in way]
+        rounding = unit_for(counted.step, math.sqrt(min(one.noise.variance for one in asked)), rules)
+        rules = rules_in_units(rules, rounding)
+    # Rules that nothing can meet must not be found out after spending.
+    check_rules(counted.tree, counted.cells, rules, chain=counted.chain)
+    return TreePlan(counted, allotment, measures, method, rules, price.confidence, others, expected, rounding)
 
 
 def _measures(

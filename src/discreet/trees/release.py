@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from discreet.trees.components import margin_of
 from discreet.trees.declaration import resolve_rules
 from discreet.trees.estimate import Ends, Estimate
 from discreet.trees.intervals.each import margin_ends, size_ends
+from discreet.trees.magnitude import Magnitude, rules_in_units
 from discreet.trees.measurement import Measurement
 from discreet.trees.methods import check_rules, method_named, publish_counts
 from discreet.trees.queries import margin_axes, margin_name
@@ -59,6 +61,10 @@ class TreeRelease(Publication):
     """What is counted: records, or groups of them."""
     where: str = ""
     """Which rows are counted, where not all are."""
+    magnitude: Magnitude | None = None
+    """What is summed, where rows are not counted."""
+    rounding: Fraction = Fraction(1)
+    """What one of the numbers of `measured` and `estimate` stands for: tables have multiples of it."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> TreeRelease:
@@ -80,6 +86,8 @@ class TreeRelease(Publication):
             protects=entry.get("protects", ""),
             counted=_counted(answer.query),
             where=_condition(answer.query),
+            magnitude=_magnitude(answer.query),
+            rounding=Fraction(entry.get("rounding", 1)),
             stale=answer.stale,
             caveats=answer.caveats,
         )
@@ -96,7 +104,7 @@ class TreeRelease(Publication):
 
     @property
     def estimate(self) -> Estimate:
-        """The numbers as arrays, one row a region and one column a cell."""
+        """The numbers as arrays of multiples of `rounding`, one row a region and one column a cell."""
         if self._published is None:
             raise InputError(
                 "method",
@@ -117,12 +125,16 @@ class TreeRelease(Publication):
 
         Costs nothing: no private value is seen.
         """
-        method_named(method, chain=self.measured.chain)
+        method_named(method, chain=self.measured.chain, sums=self.magnitude is not None)
         sure = self.confidence if confidence is None else float(read_confidence(confidence))
-        kept = self.rules if rules is None else resolve_rules(rules, self.tree, self.by)
+        kept = self.rules if rules is None else self.rules_of(rules)
         check_rules(self.tree, self.measured.cells, kept, chain=self.measured.chain)
         found = publish_counts(method, self.measured, kept, sure)
         return replace(self, method=method, confidence=sure, rules=kept, _published=found)
+
+    def rules_of(self, rules: Rules) -> Rules:
+        """Rules about the published numbers as arrays: of multiples of `rounding`."""
+        return rules_in_units(resolve_rules(rules, self.tree, self.by), self.rounding)
 
     def __getitem__(self, level: str) -> Release:
         """The table of a level: its regions and those they lie in, the cells, and counts with intervals."""
@@ -142,9 +154,8 @@ class TreeRelease(Publication):
             repeat //= len(labels)
             once = [label for label in labels for _ in range(repeat)]
             columns[name] = once * (self._rows(place) // len(once))
-        output = "at_least" if self.cumulative else "count"
         pair = None if ends is None else (ends.lower[place], ends.upper[place])
-        return self._table(output, columns, self.estimate.counts[place], pair)
+        return self._table(self.output, columns, self.estimate.counts[place], pair)
 
     def totals(self, level: str, *, intervals: str = "each") -> Release:
         """The table of a level's totals over all cells."""
@@ -155,7 +166,7 @@ class TreeRelease(Publication):
         place, ends = self.tree.level(level), self._ends(intervals)
         columns = self._regions(place, 1)
         pair = None if ends is None else (ends.total_lower[place], ends.total_upper[place])
-        return self._table("count", columns, self.estimate.totals[place], pair)
+        return self._table(self.output, columns, self.estimate.totals[place], pair)
 
     def margin(self, level: str, by: str) -> Release:
         """The table of a level by some of its columns, `sex` or `age x sex`, with confidence intervals for each number.
@@ -173,7 +184,24 @@ class TreeRelease(Publication):
             once = [label for label in labels for _ in range(repeat)]
             columns[name] = once * (counts.size // len(once))
         ends = margin_ends(counts, self.measured, place, axes, shape, self.confidence)
-        return self._table("count", columns, counts, ends)
+        return self._table(self.output, columns, counts, ends)
+
+    @property
+    def output(self) -> str:
+        """The column of its tables that holds the numbers: `count`, `at_least` of groups by size, or `sum_income`."""
+        counts = "at_least" if self.cumulative else "count"
+        return counts if self.magnitude is None else self.magnitude.output
+
+    @property
+    def quantity(self) -> str:
+        """What its numbers are, in words: the number of records, or the sum of a column."""
+        return f"number of {self.counted}" if self.magnitude is None else self.magnitude.words
+
+    def valued(self, numbers: Any) -> Any:
+        """Multiples of `rounding` as the numbers that they stand for: whole ones where it is."""
+        if self.rounding == 1:
+            return numbers
+        return numbers * (int(self.rounding) if self.rounding.denominator == 1 else float(self.rounding))
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -307,7 +335,8 @@ class TreeRelease(Publication):
 
     def _table(self, output: str, columns: dict[str, list[Any]], counts: Any, ends: tuple[Any, Any] | None) -> Release:
         keys = tuple(columns)
-        low, high = (None, None) if ends is None else ends
+        counts = self.valued(counts)
+        low, high = (None, None) if ends is None else (self.valued(end) for end in ends)
         columns[output] = counts.ravel().tolist()
         columns[f"{output}_lower"] = [None] * counts.size if low is None else low.ravel().tolist()
         columns[f"{output}_upper"] = [None] * counts.size if high is None else high.ravel().tolist()
@@ -326,6 +355,12 @@ def _counted(query: Any) -> str:
     asked = query.get("tree", {}) if isinstance(query, dict) else {}
     groups = asked.get("sizes") if isinstance(asked, dict) else None
     return f"groups of one {groups['column']}" if groups else "records"
+
+
+def _magnitude(query: Any) -> Magnitude | None:
+    """What a question on record sums; None where it counts."""
+    asked = query.get("tree") if isinstance(query, Mapping) else None
+    return Magnitude.from_dict(asked.get("measure")) if isinstance(asked, Mapping) else None
 
 
 def _condition(query: Any) -> str:

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from discreet.core.progress import notify
 from discreet.errors import InputError
 from discreet.noise.replay import Replay
-from discreet.trees.declaration import resolve_rules
 from discreet.trees.intervals.posterior import draw_table
 from discreet.trees.intervals.typical import key_of, remeasure
 from discreet.trees.methods import method_named
@@ -42,7 +41,10 @@ _TABLES = 2  # plausible ones, taken in turn: what one draw has by chance is not
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """Replicates of a release: `leaves` has one row a leaf, one column a cell, for each of them."""
+    """Replicates of a release: `leaves` has one row a leaf, one column a cell, for each of them.
+
+    They are multiples of the release's `rounding`, as its `estimate` is; all else has the numbers themselves.
+    """
 
     release: TreeRelease
     leaves: tuple[Array, ...]
@@ -53,10 +55,13 @@ class Replicates:
     def levels(self, level: str) -> Iterator[Array]:
         """The counts of a level in every replicate."""
         place = self.release.tree.level(level)
-        return (self.release.tree.sums(one)[place] for one in self.leaves)
+        return (self.release.valued(self.release.tree.sums(one)[place]) for one in self.leaves)
 
     def estimate(self, statistic: Callable[[Array], float]) -> Figure:
         """A statistic of the leaves' counts (one row a leaf, one column a cell), with its interval."""
+        return self._estimate(lambda leaves: statistic(self.release.valued(leaves)))
+
+    def _estimate(self, statistic: Callable[[Array], float]) -> Figure:
         value = float(statistic(self.release.estimate.counts[-1]))
         found = np.array([float(statistic(one)) for one in self.leaves])
         return self._figure(value, found)
@@ -64,16 +69,19 @@ class Replicates:
     def sum(self, regions: Any = None, cells: Any = None) -> Figure:
         """The sum over regions and cells, as `TreeRelease.sum` has it, with an interval from the replicates."""
         weights, whole = weights_of(self.release, regions, cells)
-        found = self.estimate(lambda leaves: weights.of(leaves))
+        found = self._estimate(lambda leaves: weights.of(leaves))
         if not whole or found.value is None or found.lower is None or found.upper is None:
             return found
+        if self.release.rounding.denominator != 1:
+            low, high = min(max(found.lower, 0.0), found.value), max(found.upper, found.value)
+            return Figure(found.value, low, high, found.deviation, found.confidence)
         value = round(found.value)
         ends = (min(max(math.floor(found.lower), 0), value), max(math.ceil(found.upper), value))
         return Figure(value, *ends, found.deviation, found.confidence)
 
-    def columns(self, level: str) -> dict[str, list[int]]:
+    def columns(self, level: str) -> dict[str, list[Any]]:
         """The counts of a level as columns for its table: `count_replicate_1` and so on, in the order of its rows."""
-        output = "at_least" if self.release.cumulative else "count"
+        output = self.release.output
         found = enumerate(self.levels(level), start=1)
         return {f"{output}_replicate_{number}": one.ravel().tolist() for number, one in found}
 
@@ -102,7 +110,7 @@ def check_many(many: int, field: str = "replicates") -> None:
 def replicate(release: TreeRelease, many: int, rules: Rules | None) -> Replicates:
     """So many replicates of a release, made under the rules that it was published under."""
     check_many(many)
-    known = release.rules if rules is None else resolve_rules(rules, release.tree, release.by)
+    known = release.rules if rules is None else release.rules_of(rules)
     measured = release.measured
     method = method_named(release.method, chain=measured.chain)
     bits = Replay(key_of(measured, "replicates"))

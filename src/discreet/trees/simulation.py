@@ -46,7 +46,7 @@ class Simulation:
 
 
 def simulate(plan: TreePlan, expected: float) -> Simulation:
-    """Try a plan out on a plausible table of `expected` people. The same plan always gives the same."""
+    """Try a plan out on a plausible table of `expected` people, or units. The same plan always gives the same."""
     from scipy.special import gammaincinv, ndtri
 
     from discreet.trees.plan import measured_as
@@ -68,8 +68,8 @@ def simulate(plan: TreePlan, expected: float) -> Simulation:
     answers = []
     for measure in plan.measures:
         true = measure.of(sums[measure.level], plan.counted.shape)
-        answers.append(measure.noise.release(true.ravel(), bits=bits).reshape(true.shape))
-    measured = measured_as(replace(plan.counted, tree=part), plan.measures, answers)
+        answers.append(measure.noise.release(true.ravel() * plan.grain, bits=bits).reshape(true.shape))
+    measured = measured_as(replace(plan.counted, tree=part), plan.measures, answers, plan.grain)
     found = method_named(plan.method)(measured, Rules(covariate=covariate)).totals[-1]
     true, classes = leaves.sum(axis=1), []
     for low, high in itertools.pairwise(_CLASSES):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,6 +77,8 @@ class Part:
     noise: Covariance
     leaves: Any
     weights: Weights
+    whole: bool = True
+    """Whether its numbers are whole ones."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,7 +93,7 @@ class Sum(Figure):
     estimate: float
     """The best linear estimate, in the middle of the interval before bounds are used."""
     natural: bool
-    """Whether it counts something: a whole number that is not negative."""
+    """Whether it counts or sums something: a number that is not negative."""
 
     @classmethod
     def of(cls, parts: tuple[Part, ...], confidence: float, *, natural: bool) -> Sum:
@@ -102,7 +104,9 @@ class Sum(Figure):
         half = max(deviations(part.noise.measured, 1 - confidence) for part in parts) * deviation
         lower, upper = estimate - half, estimate + half
         if natural:
-            value, lower, upper = round(value), max(math.floor(lower), 0), max(math.ceil(upper), 0)
+            lower, upper = max(lower, 0.0), max(upper, 0.0)
+        if natural and all(part.whole for part in parts):
+            value, lower, upper = round(value), math.floor(lower), math.ceil(upper)
         return cls(value, min(lower, value), max(upper, value), deviation, confidence, parts, float(estimate), natural)
 
     def __add__(self, other: Any) -> Sum:
@@ -116,7 +120,7 @@ class Sum(Figure):
 
     def __mul__(self, factor: Any) -> Sum:
         by = _finite(factor, "factor")
-        parts = tuple(Part(part.noise, part.leaves, part.weights.times(by)) for part in self.parts)
+        parts = tuple(replace(part, weights=part.weights.times(by)) for part in self.parts)
         return Sum.of(parts, self.confidence, natural=self.natural and by >= 0 and by.is_integer())
 
     def __truediv__(self, other: Any) -> Figure:
@@ -181,14 +185,14 @@ def _within(above: Sum, below: Sum) -> bool:
 def sum_of(release: TreeRelease, regions: Any, cells: Any, confidence: float) -> Sum:
     """The sum over regions and cells of a release, as `TreeRelease.sum` is asked for it."""
     weights, whole = weights_of(release, regions, cells)
-    part = Part(release.covariance, release.estimate.counts[-1], weights)
+    part = Part(release.covariance, release.estimate.counts[-1], weights, release.rounding.denominator == 1)
     return Sum.of((part,), confidence, natural=whole)
 
 
 def weights_of(release: TreeRelease, regions: Any, cells: Any) -> tuple[Weights, bool]:
-    """What is to be added up, and whether each count is taken wholly or not at all."""
+    """What is to be added up, in published numbers, and whether each is taken wholly or not at all."""
     leaves, whole = _leaf_weights(release.tree, regions)
-    return Weights(((leaves, _cell_weights(release, cells)),)), whole
+    return Weights(((leaves, release.valued(_cell_weights(release, cells))),)), whole
 
 
 def parse_sum(release: TreeRelease, text: str, field: str = "sum") -> tuple[dict[str, list[str]], dict[str, list[str]]]:

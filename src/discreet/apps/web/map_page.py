@@ -199,7 +199,7 @@ def _numbers(tree: TreeRelease, level: str, above: str, inside: str) -> dict[str
     typical = f"{output}_typical_lower" in whole.columns
     totals = None if tree.cumulative else _inside(tree.totals(level), above, inside)
     rows = whole.rows()
-    shown = None if totals is None else output_bars(_named(totals, level), "count")
+    shown = None if totals is None else output_bars(_named(totals, level), tree.output)
     keys = [key for key in whole.keys if key != above or not inside]
     return {
         "bars": shown,
