@@ -1,8 +1,8 @@
 """At a huge epsilon every kind of job gives what the table itself gives, or its release says why not.
 
 What `test_truth.py` is for the aggregates of a question, this is for jobs that count rows in cells: the most common
-values, hierarchies, flows, synthetic commuters and synthetic rows. The plain counts come from the raw rows by the rules
-of SQL, corrected for the notes that stand beside the numbers, and for nothing else.
+values, hierarchies of counts and of sums, flows, synthetic commuters and synthetic rows. The plain numbers come from
+the raw rows by the rules of SQL, corrected for the notes that stand beside the numbers, and for nothing else.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from discreet.ledger.budget import Budget
 from discreet.ledger.ledger import Ledger
 from discreet.query.key import bins
 
-KINDS = ["top", "tree", "flows", "commute", "synth"]
+KINDS = ["top", "tree", "sums", "flows", "commute", "synth"]
 UNITS = {
     "a row": Unit(),
     "a person, limits that cut": Unit("p", groups=40, rows=2),
@@ -38,6 +38,7 @@ COLUMNS = {
     "home": Category(PLACES, nullable=False),
     "work": Category(PLACES, nullable=False),
     "age": Integer(0, 90, nullable=False),
+    "pay": Integer(1, 9),
 }
 EPSILON = 10**6
 
@@ -45,13 +46,14 @@ EPSILON = 10**6
 @cache
 def rows() -> tuple[dict, ...]:
     """Persons with one row and with many; rows of nobody; places and ages missing, unknown and far outside."""
-    chance = random.Random(5)
+    chance, pays = random.Random(5), random.Random(6)
     found = []
     for person in range(40):
         for _ in range(1 if person % 3 else chance.randint(2, 20)):
             row = {"p": None if chance.random() < 0.1 else person}
             row |= {name: chance.choice([*PLACES, None, "elsewhere"]) for name in ("home", "work")}
             row["age"] = chance.choice([None, -5, 20, 50, 80, 200])
+            row["pay"] = pays.choice([None, -50, 7, 9, 10**6, 10**6])
             found.append(row)
     return tuple(found)
 
@@ -65,9 +67,10 @@ def release_of(kind, unit, folder):
     match kind:
         case "top":
             offer = curator.table().top("home", k=3).plan(epsilon=EPSILON)
-        case "tree":
+        case "tree" | "sums":
             geography = {"home": PLACES, "side": ["left", "left", "right"]}
-            asked = curator.tree(["side", "home"], geography=pyarrow.table(geography), by=[bins("age", [0, 40, 90])])
+            how = {"geography": pyarrow.table(geography), "measure": "pay" if kind == "sums" else None}
+            asked = curator.tree(["side", "home"], by=[bins("age", [0, 40, 90])], **how)
             offer = asked.plan(epsilon=EPSILON)
         case "flows":
             offer = curator.mobility(origin="home", destination="work").plan(epsilon=EPSILON)
@@ -81,9 +84,14 @@ def release_of(kind, unit, folder):
     return curator.release("r")
 
 
+def _by_age(row):
+    return row["home"], "0..40" if 0 <= row["age"] < 40 else "40..90"
+
+
 CELLS = {
     "top": lambda row: (row["home"],),
-    "tree": lambda row: (row["home"], "0..40" if 0 <= row["age"] < 40 else "40..90"),
+    "tree": _by_age,
+    "sums": _by_age,
     "flows": lambda row: (row["home"], row["work"]),
     "commute": lambda row: (row["home"], row["work"]),
     "synth": lambda row: (row["home"], row["work"]),
@@ -94,29 +102,40 @@ def published(kind, made) -> Counter:
     """The number of every cell."""
     if kind in ("commute", "synth"):
         return Counter(zip(*made.tables()["rows"].columns.values(), strict=True))
-    table = {"top": "", "tree": "home", "flows": "cells"}[kind]
+    table = made.tables()[{"top": "", "tree": "home", "sums": "home", "flows": "cells"}[kind]]
+    output = "sum_pay" if kind == "sums" else "count"
     return Counter(
         {
-            tuple(row[name] for name in ("home", "work", "age") if name in row): row["count"]
-            for row in made.tables()[table].rows()
-            if row["count"]
+            tuple(row[name] for name in ("home", "work", "age") if name in row): row[output]
+            for row in table.rows()
+            if row[output]
         }
     )
 
 
 def inside(kind, row) -> bool:
     """Whether a row has a place in a table of this kind."""
-    if kind == "tree":
+    if kind in ("tree", "sums"):
         return row["home"] in PLACES and row["age"] is not None and 0 <= row["age"] <= 90
     return row["home"] in PLACES and (kind == "top" or row["work"] in PLACES)
+
+
+def added(kind, row, said) -> int:
+    """What a row adds to its cell."""
+    if kind != "sums" or row["pay"] is None:
+        return int(kind != "sums")
+    return min(max(row["pay"], 1), 9) if "bounds" in said else row["pay"]
 
 
 def counted(kind, unit, said) -> Counter:
     """The plain counts, corrected for the notes and for nothing else."""
     plain = [row for row in rows() if "unidentified" not in said or row["p"] is not None]
     plain = [row for row in plain if "outside" not in said or inside(kind, row)]
-    each = Counter((row["p"] if unit.column else place, CELLS[kind](row)) for place, row in enumerate(plain))
+    each: Counter = Counter()
+    for place, row in enumerate(plain):
+        each[row["p"] if unit.column else place, CELLS[kind](row)] += added(kind, row, said)
     most = 1 if "persons" in said else unit.rows if "rows" in said else max(each.values())
+    most *= 9 if kind == "sums" and "rows" in said else 1
     found: Counter = Counter()
     for (_, cell), many in each.items():
         found[cell] += min(many, most)
@@ -158,7 +177,7 @@ def test_the_notes_of_a_plan_stand_in_every_form_of_the_release(kind, tmp_path):
         table.to_csv(tmp_path / f"{name}.csv")
         beside = json.loads((tmp_path / f"{name}.csv-metadata.json").read_text())
         assert [note["text"] for note in beside["notes"]] == texts
-    if kind in ("tree", "commute", "synth"):
+    if kind in ("tree", "sums", "commute", "synth"):
         assert all(text in repr(made) for text in texts)
         assert {text.rstrip(".") for text in texts} <= {note.rstrip(".") for note in made.to_dict()["notes"]}
     if kind in ("commute", "synth"):
@@ -200,8 +219,10 @@ def without(kind, entry):
     return entry
 
 
-@pytest.mark.parametrize("left_out", ["groups", "rows", "unidentified", "outside"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "left_out"),
+    [(kind, one) for kind in KINDS for one in ("groups", "rows", "unidentified", "outside")] + [("sums", "bounds")],
+)
 def test_a_note_that_is_left_out_is_caught(kind, left_out, tmp_path, monkeypatch):
     left_out = "persons" if (kind, left_out) == ("top", "rows") else left_out
     read = SimpleNamespace(loads=lambda text: without(left_out, json.loads(text)), dumps=json.dumps)

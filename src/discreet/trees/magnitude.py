@@ -52,10 +52,10 @@ class Magnitude:
         schema.numeric(self.column, field)
         lower, upper = self._sum.limits(schema)
         if lower < 0 and self.bounds is not None:
-            raise InputError("bounds", [float(lower), float(upper)], "a pair from zero up: published sums are none less")
+            raise InputError("bounds", [float(lower), float(upper)], "a pair from zero up: no published sum is less")
         if lower < 0:
             hint = f"Give bounds=(0, {float(upper):g}): what is below zero then counts as zero."
-            allowed = "a column whose values are declared to be zero or more: published sums are none less"
+            allowed = "a column whose values are declared to be zero or more: no published sum is less"
             raise InputError(field, self.column, allowed, hint)
         self.total(schema)  # which raises what a run would
         return replace(self, column=self._sum.canonical(schema).column)

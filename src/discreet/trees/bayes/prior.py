@@ -23,6 +23,7 @@ Reals = NDArray[np.float64]
 Array = NDArray[np.int64]
 
 _LEAST = 1e-14  # below this, a difference of two sums of probabilities is rounding
+_NOTHING = 1e-300
 _FAR = 30.0  # counts this many times the noise are told apart whatever the prior: the grid gets coarser there
 
 
@@ -174,7 +175,8 @@ def climb(likely: Reals, seen: Reals, start: Reals, pseudo: float, steps: int) -
         drawn = pseudo * starts[near, part]
         found = np.repeat(starts[near, part], 2, axis=1) if lonely else starts[near, part]
         for _ in range(steps):
-            found = found * (across @ (counted / (likely @ found)))
+            # What no true count is left for says nothing: hardly any noise, and a prior that rules it out.
+            found = found * (across @ (counted / np.maximum(likely @ found, _NOTHING)))
             found += drawn
             found /= total[part]
         weights[near, part] = found[:, :1] if lonely else found
