@@ -243,7 +243,7 @@ class TreeAsk(Ask):
         COLUMN, None, help="Column of sampling weights: counts are sums of weights", names_columns=True
     )
     bounds: Pair | None = option(
-        BOUNDS, None, help="Of measure or weight, if tighter than declared: LOWER,UPPER. Values beyond go to the nearer"
+        BOUNDS, None, help="Clipping bounds of measure or weight, if tighter than declared: LOWER,UPPER"
     )
     goal: Goal | None = option(
         ANY, None, help="What split = accurate makes least", late=True, here_only=True, shell=False
