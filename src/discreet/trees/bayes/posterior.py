@@ -125,9 +125,9 @@ class _Tables:
         noise, variance = np.zeros(noisy.shape), np.zeros(noisy.shape)
         for further, near in ((0, 1 - between), (self.cells, between)):
             for lower, share in ((0, 1 - part), (groups, part)):
-                weight = near * share
-                noise += weight * self.noise[place + (further + lower)]
-                variance += weight * self.variance[place + (further + lower)]
+                weight, entry = near * share, place + (further + lower)
+                noise += weight * self.noise.take(entry, mode="clip")  # which asks nothing of places that are inside
+                variance += weight * self.variance.take(entry, mode="clip")
         return np.maximum(noisy - noise, 0.0), variance
 
 

@@ -130,11 +130,12 @@ class Prior:
         """
         uniform = np.full((likely.shape[1], 1), 1.0 / likely.shape[1])
         whole = climb(likely, seen.sum(axis=1, keepdims=True), uniform, 1.0, steps)
+        parts = [np.flatnonzero(pools == pool) for pool in range(int(pools.max()) + 1)]
+        sums = np.stack([seen[:, here].sum(axis=1) for here in parts], axis=1)
+        together = climb(likely, sums, whole, pseudo, steps)
         weights = np.empty((likely.shape[1], seen.shape[1]))
-        for pool in range(int(pools.max()) + 1):
-            here = np.flatnonzero(pools == pool)
-            together = climb(likely, seen[:, here].sum(axis=1, keepdims=True), whole, pseudo, steps)
-            weights[:, here] = climb(likely, seen[:, here], together, pseudo, steps) if len(here) > 1 else together
+        for here, start in zip(parts, together.T[:, :, None], strict=True):
+            weights[:, here] = climb(likely, seen[:, here], start, pseudo, steps) if len(here) > 1 else start
         return cls(edges, weights)
 
     def posterior(self, law: Law, noisy: Array) -> tuple[Reals, Reals]:
@@ -171,13 +172,16 @@ def climb(likely: Reals, seen: Reals, start: Reals, pseudo: float, steps: int) -
     for first in range(0, columns, step):
         part = slice(first, min(first + step, columns))
         lonely = part.stop - first == 1  # twice, then: a matrix times a vector is another case
-        counted = np.repeat(seen[:, part], 2, axis=1) if lonely else seen[:, part]
-        drawn = pseudo * starts[near, part]
         found = np.repeat(starts[near, part], 2, axis=1) if lonely else starts[near, part]
-        for _ in range(steps):
+        counted, drawn = seen[:, part] / total[part], found * (pseudo / total[part])
+        expected, gain = np.empty((len(likely), found.shape[1])), np.empty(found.shape)
+        for _ in range(steps):  # small matrices: what counts is how often something is called or made room for
+            np.matmul(likely, found, out=expected)
             # What no true count is left for says nothing: hardly any noise, and a prior that rules it out.
-            found = found * (across @ (counted / np.maximum(likely @ found, _NOTHING)))
+            np.maximum(expected, _NOTHING, out=expected)
+            np.divide(counted, expected, out=expected)
+            np.matmul(across, expected, out=gain)
+            found *= gain
             found += drawn
-            found /= total[part]
         weights[near, part] = found[:, :1] if lonely else found
     return weights

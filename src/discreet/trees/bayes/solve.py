@@ -78,17 +78,19 @@ def regressed(noisy: Reals, variance: Reals, rough: Reals, mean: Reals) -> Reals
     known, base = _ratios(mean[some], rough[some]), np.maximum(rough[some], _LEAST)
     goal = noisy[some] / base - 1
     weights = base**2 / (variance[some, None] + dispersion * base**2 + 1e-9)
-    squares, products = np.zeros((cells, cells + 1, cells + 1)), np.zeros((cells, cells + 1))
-    step = columns_at_once(cells + 1, cells + 1)
+    left, right = np.triu_indices(cells + 1)
+    halves, products = np.zeros((cells, len(left))), np.zeros((cells, cells + 1))
+    step = columns_at_once(cells, len(left))
     for first in range(0, len(known), step):
         part = slice(first, first + step)
-        weighted = known[part].T * weights[part].T[:, None, :]
-        squares += weighted @ known[part]
-        products += (weighted @ goal[part].T[:, :, None])[:, :, 0]
+        halves += weights[part].T @ (known[part][:, left] * known[part][:, right])
+        products += (weights[part] * goal[part]).T @ known[part]
+    squares = np.empty((cells, cells + 1, cells + 1))
+    squares[:, left, right] = squares[:, right, left] = halves
     for cell in range(cells):
         others = np.flatnonzero(np.arange(cells + 1) != cell)
-        left = squares[cell][np.ix_(others, others)] + _RIDGE * np.eye(cells)
-        coefficients[others, cell] = np.linalg.solve(left, products[cell][others])
+        ridged = squares[cell][np.ix_(others, others)] + _RIDGE * np.eye(cells)
+        coefficients[others, cell] = np.linalg.solve(ridged, products[cell][others])
     found = np.empty(rough.shape)
     step = max(1, _BLOCK // cells)
     for first in range(0, size, step):

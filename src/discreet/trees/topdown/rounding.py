@@ -24,6 +24,7 @@ Reals = NDArray[np.float64]
 _BLOCK = 1 << 18  # numbers worked on at once: what stays in the cache
 _STEPS = 200  # bisection alone needs about 60 + the logarithm of the range
 _NEWTON = 12  # from here on every other step halves the bracket, where Newton's steps might go in circles
+_QUICK = 1  # steps before brackets are worked out, which many segments need none of
 _LEAST = 1e-12  # the least variance told apart from none
 
 
@@ -101,32 +102,41 @@ def multiplier(counts: Array, mu: Reals, v: Reals, upper: Reals, total: Reals, s
     out = np.empty(len(counts))
     going = np.arange(len(counts))
     starts = np.cumsum(counts) - counts
-    left = np.minimum.reduceat(-mu / v, starts)
-    right = np.maximum.reduceat((upper - mu) / v, starts)
     at = (total - np.add.reduceat(mu, starts)) / np.add.reduceat(v, starts) if start is None else start
-    at = np.clip(at, left, right)
+    left, right = np.full(len(at), -np.inf), np.full(len(at), np.inf)
+    bracketed = False
     for step in range(_STEPS):
         free = mu + np.repeat(at, counts) * v
         held = np.clip(free, 0.0, upper)
         over = np.add.reduceat(held, starts) - total
         slope = np.add.reduceat(np.where(free == held, v, 0.0), starts)
-        done = (np.abs(over) <= 1e-7 + 1e-13 * total) | (right - left <= 1e-15 * (np.abs(left) + np.abs(right)))
+        done = np.abs(over) <= 1e-7 + 1e-13 * total
+        if bracketed:
+            done |= right - left <= 1e-15 * (np.abs(left) + np.abs(right))
         out[going[done]] = at[done]
         if done.all():
             return out
         left, right = np.where(over < 0, at, left), np.where(over > 0, at, right)
         with np.errstate(divide="ignore", invalid="ignore"):
             at = np.where(done, at, at - over / slope)
-        lost = ~((at > left) & (at < right)) & ~done
-        if step >= _NEWTON and step % 2:
-            lost = ~done
-        at = np.where(lost, left / 2 + right / 2, at)
         if 4 * np.count_nonzero(done) > len(done):
             more = np.repeat(~done, counts)
             mu, v, upper = mu[more], v[more], upper[more]
             counts, going = counts[~done], going[~done]
             total, left, right, at = (a[~done] for a in (total, left, right, at))
             starts = np.cumsum(counts) - counts
+            done = np.zeros(len(at), bool)
+        lost = ~((at > left) & (at < right)) & ~done
+        if step >= _NEWTON and step % 2:
+            lost = ~done
+        if not bracketed and (step >= _QUICK or lost.any()):
+            # Where everything is at one end. Most have been found by now.
+            left = np.maximum(left, np.minimum.reduceat(-mu / v, starts))
+            right = np.minimum(right, np.maximum.reduceat((upper - mu) / v, starts))
+            bracketed = True
+            lost |= ~((at > left) & (at < right)) & ~done
+        if bracketed:
+            at = np.where(lost, left / 2 + right / 2, at)
     out[going] = at
     return out
 
