@@ -17,6 +17,7 @@ from discreet.trees.intervals.typical import Replay, remeasure
 from discreet.trees.measurement import Level, Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.topdown import topdown
+from discreet.trees.tree import Hierarchy
 
 CLASSES = ((0, 0), (1, 9), (10, 99), (100, 999))
 
@@ -56,6 +57,29 @@ def test_intervals_a_tenth_too_narrow_are_caught():
 
     found = misses(Laplace(30), narrow, topdown, draws=4)
     assert not all(at_most(missed, many, 0.055) for missed, many in found.values())
+
+
+def missed_by_law(scale, confidence, narrower=0):
+    """How often discrete Laplace noise of a scale leads out of the interval: by its probabilities, not by draws."""
+    reach = int(40 * scale) + 5
+    noise, values = Laplace(Fraction(scale)), np.arange(-reach, reach + 1)
+    tree = Hierarchy.from_prefixes([f"{place:05}" for place in range(len(values))], {"leaf": 5})
+    true = 10**6
+    seen = Measurement(tree, (Level(), Level(true + values[:, None], noise)))
+    found = with_each(Estimate.of_leaves(tree, true + values[:, None]), seen, Rules(), confidence).each
+    outside = (found.lower[-1][:, 0] + narrower > true) | (found.upper[-1][:, 0] - narrower < true)
+    chance = np.exp(-np.abs(values) / scale)
+    return float(chance[outside].sum() / chance.sum())
+
+
+@pytest.mark.parametrize("confidence", [0.95, 0.999, 0.9999999])
+@pytest.mark.parametrize("scale", ["0.2", "0.35", "0.5", "1", "3", "10"])
+def test_whole_noise_of_any_scale_is_held_as_often_as_stated_and_not_much_more(scale, confidence):
+    scale, missed = float(scale), 1 - confidence
+    assert missed_by_law(scale, confidence) <= missed * (1 + 1e-6)
+    if scale >= 1:
+        assert missed_by_law(scale, confidence) > 0.3 * missed
+        assert missed_by_law(scale, confidence, narrower=1) > missed  # which is what a bug would look like
 
 
 def test_they_hold_what_is_published_and_keep_to_what_is_public():

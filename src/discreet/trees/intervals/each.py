@@ -37,13 +37,13 @@ _BLOCK = 1 << 18  # numbers worked on at once
 @typed
 def with_each(estimate: Estimate, measured: Measurement, rules: Rules, confidence: float) -> Estimate:
     """The same estimate with an interval for each region, whatever its size."""
-    known, factor = known_bounds(measured, rules), _factor(measured, confidence)
+    known, alpha = known_bounds(measured, rules), 1 - float(read_confidence(confidence))
     levels = []
     for level, (values, variance, totals, spread) in enumerate(gls(measured).levels()):
         low, high, least, most = bounds_of(known, level)
         counts = estimate.counts[level]
-        cells = _around(values, factor * np.sqrt(variance)[:, None], counts, low, high)
-        levels.append((*cells, *_around(totals, factor * np.sqrt(spread), counts.sum(axis=1), least, most)))
+        cells = _around(values, _half(measured, alpha, variance)[:, None], counts, low, high)
+        levels.append((*cells, *_around(totals, _half(measured, alpha, spread), counts.sum(axis=1), least, most)))
     return replace(estimate, each=Ends.of_levels(levels))
 
 
@@ -54,7 +54,7 @@ def size_ends(exactly: Array, measured: Measurement, level: int, confidence: flo
     estimate = at_least - np.pad(at_least[:, 1:], ((0, 0), (0, 1)))
     many = np.full(exactly.shape, 2.0)
     many[:, -1] = 1.0  # the largest size has nothing to be taken off
-    half = _factor(measured, confidence) * np.sqrt(many * variance)
+    half = _half(measured, 1 - float(read_confidence(confidence)), many * variance)
     return _around(estimate, half, exactly, np.zeros_like(exactly), np.full_like(exactly, NO_BOUND))
 
 
@@ -68,16 +68,14 @@ def margin_ends(
 ) -> tuple[Array, Array]:
     """Ends for the margin of some columns of a level, of as many values as `shape`."""
     values, variance = gls(measured).margin(level, axes, shape)
-    half = _factor(measured, confidence) * np.sqrt(variance)[:, None]
+    half = _half(measured, 1 - float(read_confidence(confidence)), variance)[:, None]
     return _around(values, half, published, np.zeros_like(published), np.full_like(published, NO_BOUND))
 
 
 def deviations(measured: Measurement, alpha: float) -> float:
     """How many deviations wide: normal if many noises add up, Laplace if one prevails; the more of the two."""
     normal = NormalDist().inv_cdf(1 - alpha / 2)
-    if any(isinstance(one.noise, Laplace) for level in measured.levels for one in level.queries(measured.axes)):
-        return max(normal, math.log(1 / alpha) / math.sqrt(2))
-    return normal
+    return max(normal, math.log(1 / alpha) / math.sqrt(2)) if _has_laplace(measured) else normal
 
 
 def bounds_of(known: Known, level: int) -> tuple[Array, Array, Array, Array]:
@@ -100,18 +98,36 @@ def known_bounds(measured: Measurement, rules: Rules) -> Known:
     return Known(lower, upper)
 
 
-def _factor(measured: Measurement, confidence: float) -> float:
-    return deviations(measured, 1 - float(read_confidence(confidence)))
+def _has_laplace(measured: Measurement) -> bool:
+    return any(isinstance(one.noise, Laplace) for level in measured.levels for one in level.queries(measured.axes))
+
+
+def _half(measured: Measurement, alpha: float, variance: Reals) -> Reals:
+    """Half the width of an interval around an estimate of that variance: as `deviations`, on whole numbers.
+
+    Where one Laplace noise prevails it is the scale that counts, which for little noise on whole numbers is more than
+    the deviation over the root of two.
+    """
+    deviation = np.sqrt(variance)
+    half: Reals = NormalDist().inv_cdf(1 - alpha / 2) * deviation
+    if _has_laplace(measured):
+        scale = 0.5 / np.arcsinh(np.sqrt(0.5) / np.maximum(deviation, 1e-9))
+        half = np.maximum(half, math.log(1 / alpha) * scale)
+    return half
 
 
 def _around(estimate: Reals, half: Reals, published: Array, least: Array, most: Array) -> tuple[Array, Array]:
-    """Whole numbers around an estimate, within what is public, that hold what is published."""
+    """Whole numbers at most `half` and a half from an estimate, within what is public, and what is published.
+
+    The half is for whole noise, whose chance of being m or more is that of real noise beyond m - 1/2.
+    """
     lower, upper = np.empty(published.shape, np.int64), np.empty(published.shape, np.int64)
     step = max(1, _BLOCK * len(published) // max(published.size, 1))
     for first in range(0, len(published), step):
         here = slice(first, first + step)
         bounds = least[here], most[here]
-        low, high = (np.clip(end, *bounds) for end in (estimate[here] - half[here], estimate[here] + half[here]))
-        lower[here] = np.minimum(np.floor(low), published[here])
-        upper[here] = np.maximum(np.ceil(high), published[here])
+        reach = half[here] + 0.5
+        low, high = np.ceil(estimate[here] - reach), np.floor(estimate[here] + reach)
+        lower[here] = np.minimum(np.clip(low, *bounds), published[here])
+        upper[here] = np.maximum(np.clip(high, *bounds), published[here])
     return lower, upper

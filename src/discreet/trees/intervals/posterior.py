@@ -31,7 +31,7 @@ __all__ = ["Spread", "draw_counts", "draw_table"]
 Array = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
-_TOTALS, _CELLS = 0.5, 1.5  # how evenly people are spread where noise hides it: shapes of negative binomial laws
+_TOTALS, _CELLS = 0.5, 3.0  # how evenly people are spread where noise hides it: shapes of negative binomial laws
 _LITTLE = 0.05
 _TURNS = 5
 _FAR = 30  # standard deviations from which on a noisy count says all there is to know
@@ -138,7 +138,7 @@ def _shapes(noisy: Reals, noise: Spread, expected: Reals, group: Array, usual: f
     rough = (square - centre**2 - noise.deviation**2 - mean) / mean**2
     error = np.sqrt(5 if noise.laplace else 2) * noise.deviation**2 / mean**2 / np.sqrt(many)
     trust = 0.25 / (0.25 + error**2)
-    shapes: Reals = 1 / np.clip(trust * rough + (1 - trust) / usual, 0.25, 4)
+    shapes: Reals = 1 / np.clip(trust * rough + (1 - trust) / usual, 0.1, 4)
     return shapes
 
 

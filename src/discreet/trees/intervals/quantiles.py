@@ -3,7 +3,8 @@
 Numbers that look alike to a reader (published size, size of the region, cell) share margins: quantiles of the errors
 seen among them. Plain quantiles hold over what looks alike, and miss the few large counts among many small ones. So
 errors are weighed by the class of their *true* size: a class that is missed too often counts for more, until each is
-missed about as often as any other (`_weights`). How often a class is missed is judged on tables that the margins have
+missed about as often as any other (`_weights`), or, between classes that are, less often: an interval that reaches from
+empty regions to large ones holds what lies between. How often a class is missed is judged on tables that the margins have
 not seen: there are two, and the margins of one are tried on the other.
 """
 
@@ -28,12 +29,13 @@ _MOST = 1 << 20  # errors stored of one run: plenty for any quantile
 _BLOCK = 1 << 18  # numbers worked on at once
 _SIZES, _REGIONS = 48, 24
 _CELLS = 1024  # with more cells than this, cells are not told apart
-_CLASSES = np.array([0, 1, 4, 10, 32, 100, 316, 1000, 3162, 10_000, 1 << 62])  # of true sizes
-_FEW = 300  # errors; a class of fewer joins its neighbour
-_TURNS = 7
-# So much of the stated share may be missed in simulations: of all weighed errors, of counts from 1 to 99, of others.
-# The plausible table is not the true one, and knows least of what is empty and of the large ones that noise hides.
-_LEFT, _AIM, _AIM_ENDS = 0.75, 0.75, 0.6
+_CLASSES = np.array([0, 1, 2, 4, 10, 18, 32, 56, 100, 178, 316, 562, 1000, 1778, 3162, 10_000, 1 << 62])  # true sizes
+_FEW = 100  # errors; a class of fewer joins its neighbour
+_TURNS = 10
+_DOUBT = 20.0  # errors, missed as aimed at, that are put to those of each class
+# So much of what may be missed is aimed at in simulations, of counts from 0, from 1 and from 100 on. The plausible table
+# is not the true one: small counts are harder to tell in it, and it has fewer of the extremes among large ones.
+_AIMS = ((0, 1.1), (1, 1.15), (100, 0.8))
 
 
 def enough_for(alpha: float) -> int:
@@ -162,8 +164,10 @@ def _fit(seen: _Seen, cells: int, alpha: float) -> tuple[NDArray[np.int32], Real
     sorted_ = [_Sorted.of(errors.at(part), groups[part]) for part in _folds(errors.table)]
     kind = _joined_classes(seen.kind)
     many = int(last.max()) + 1
-    weight = _weights(seen, own, sorted_, kind, many, alpha) if len(sorted_) == 2 else np.ones(len(kind))
-    return group, _Sorted.of(errors, groups).margins(weight[kind], many, _LEFT * alpha)
+    weight, tail = np.ones(len(kind)), 0.75 * alpha  # of one table there is nothing to judge by
+    if len(sorted_) == 2:
+        weight, tail = _weights(seen, own, sorted_, kind, many, alpha)
+    return group, _Sorted.of(errors, groups).margins(weight[kind], many, tail)
 
 
 def _folds(table: Array) -> list[Array]:
@@ -235,24 +239,35 @@ class _Sorted:
         return found
 
 
-def _weights(seen: _Seen, own: Array, folds: list[_Sorted], kind: Array, groups: int, alpha: float) -> Reals:
-    """A weight for each class of true sizes, such that none is missed more often than aimed at, nor much less often."""
+def _weights(
+    seen: _Seen, own: Array, folds: list[_Sorted], kind: Array, groups: int, alpha: float
+) -> tuple[Reals, float]:
+    """A weight for each class of true sizes, and the share of all weighed errors to leave out.
+
+    Such that no class is missed more often than aimed at, nor much less often.
+    """
     classes, many = kind[seen.kind], int(kind.max()) + 1
-    aim = np.full(many, _AIM * alpha)
-    aim[np.unique(kind[(_CLASSES[:-1] >= 100) | (_CLASSES[:-1] == 0)])] = _AIM_ENDS * alpha
-    weight = np.ones(many)
+    aim = np.empty(many)
+    for least, share in _AIMS:
+        aim[kind[np.searchsorted(_CLASSES, least) :].min() :] = share * alpha
+    weight, tail, little = np.ones(many), alpha, alpha / 16
+    tests = [(errors, np.flatnonzero(seen.table == 1 - fold)) for fold, errors in enumerate(folds)]
     for _ in range(_TURNS):
         missed, tried = np.zeros(many), np.zeros(many)
-        for fold, errors in enumerate(folds):
-            margins = errors.margins(weight[kind], groups, _LEFT * alpha)
-            other = np.flatnonzero((seen.table == 1 - fold) & ~np.isnan(margins[0])[own])
-            published = seen.published[other]
-            exact = published - seen.error[other]
-            low, high = _ends(published, margins[:, own[other]], 0, np.inf)
+        for errors, other in tests:
+            margins = errors.margins(weight[kind], groups, tail)
+            known = other[~np.isnan(margins[0])[own[other]]]
+            published = seen.published[known]
+            exact = published - seen.error[known]
+            low, high = _ends(published, margins[:, own[known]], 0, np.inf)
             outside = (np.minimum(low, published) > exact) | (np.maximum(high, published) < exact)
-            missed += np.bincount(classes[other], weights=outside, minlength=many)
-            tried += np.bincount(classes[other], minlength=many)
-        share = missed / np.maximum(tried, 1)
-        weight = weight * np.clip((share + alpha / 16) / (aim + alpha / 16), 0.5, 2.5) ** 0.8
+            missed += np.bincount(classes[known], weights=outside, minlength=many)
+            tried += np.bincount(classes[known], minlength=many)
+        # Of few errors little is concluded.
+        share = (missed + _DOUBT * aim) / (tried + _DOUBT)
+        more = np.clip((share + little) / (aim + little), 0.4, 2.5) ** 0.8
+        common = float(np.exp(np.log(more).mean()))
+        tail = min(max(tail / common, alpha / 8), 1.5 * alpha)
+        weight = weight * more
         weight = np.maximum(weight / weight.max(), 1e-6)
-    return weight
+    return weight, tail
