@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from discreet.core.release import number, percent
 from discreet.errors import InputError, Phrase
 from discreet.trees.covariance import Covariance, Weights
-from discreet.trees.intervals.each import deviations
+from discreet.trees.intervals.each import deviations, half_width
 from discreet.trees.quality import quality
 from discreet.trees.tree import Hierarchy
 
@@ -101,12 +101,12 @@ class Sum(Figure):
         value = sum(part.weights.of(part.leaves) for part in parts)
         estimate = sum(part.weights.of(part.noise.linear.counts[-1]) for part in parts)
         deviation = math.sqrt(max(_covariance(parts, parts), 0.0))
-        half = max(deviations(part.noise.measured, 1 - confidence) for part in parts) * deviation
+        half = max(float(half_width(part.noise.measured, 1 - confidence, np.square(deviation))) for part in parts)
         lower, upper = estimate - half, estimate + half
         if natural:
             lower, upper = max(lower, 0.0), max(upper, 0.0)
         if natural and all(part.whole for part in parts):
-            value, lower, upper = round(value), math.floor(lower), math.ceil(upper)
+            value, lower, upper = round(value), math.ceil(lower - 0.5), math.floor(upper + 0.5)
         return cls(value, min(lower, value), max(upper, value), deviation, confidence, parts, float(estimate), natural)
 
     def __add__(self, other: Any) -> Sum:

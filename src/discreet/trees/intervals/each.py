@@ -26,7 +26,7 @@ from discreet.trees.measurement import Measurement
 from discreet.trees.rules import NO_BOUND, Rules
 from discreet.trees.topdown.crossing import Known, known_totals
 
-__all__ = ["bounds_of", "deviations", "known_bounds", "margin_ends", "size_ends", "with_each"]
+__all__ = ["bounds_of", "deviations", "half_width", "known_bounds", "margin_ends", "size_ends", "with_each"]
 
 Array = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -42,8 +42,8 @@ def with_each(estimate: Estimate, measured: Measurement, rules: Rules, confidenc
     for level, (values, variance, totals, spread) in enumerate(gls(measured).levels()):
         low, high, least, most = bounds_of(known, level)
         counts = estimate.counts[level]
-        cells = _around(values, _half(measured, alpha, variance)[:, None], counts, low, high)
-        levels.append((*cells, *_around(totals, _half(measured, alpha, spread), counts.sum(axis=1), least, most)))
+        cells = _around(values, half_width(measured, alpha, variance)[:, None], counts, low, high)
+        levels.append((*cells, *_around(totals, half_width(measured, alpha, spread), counts.sum(axis=1), least, most)))
     return replace(estimate, each=Ends.of_levels(levels))
 
 
@@ -54,7 +54,7 @@ def size_ends(exactly: Array, measured: Measurement, level: int, confidence: flo
     estimate = at_least - np.pad(at_least[:, 1:], ((0, 0), (0, 1)))
     many = np.full(exactly.shape, 2.0)
     many[:, -1] = 1.0  # the largest size has nothing to be taken off
-    half = _half(measured, 1 - float(read_confidence(confidence)), many * variance)
+    half = half_width(measured, 1 - float(read_confidence(confidence)), many * variance)
     return _around(estimate, half, exactly, np.zeros_like(exactly), np.full_like(exactly, NO_BOUND))
 
 
@@ -68,7 +68,7 @@ def margin_ends(
 ) -> tuple[Array, Array]:
     """Ends for the margin of some columns of a level, of as many values as `shape`."""
     values, variance = gls(measured).margin(level, axes, shape)
-    half = _half(measured, 1 - float(read_confidence(confidence)), variance)[:, None]
+    half = half_width(measured, 1 - float(read_confidence(confidence)), variance)[:, None]
     return _around(values, half, published, np.zeros_like(published), np.full_like(published, NO_BOUND))
 
 
@@ -102,7 +102,7 @@ def _has_laplace(measured: Measurement) -> bool:
     return any(isinstance(one.noise, Laplace) for level in measured.levels for one in level.queries(measured.axes))
 
 
-def _half(measured: Measurement, alpha: float, variance: Reals) -> Reals:
+def half_width(measured: Measurement, alpha: float, variance: Reals) -> Reals:
     """Half the width of an interval around an estimate of that variance: as `deviations`, on whole numbers.
 
     Where one Laplace noise prevails it is the scale that counts, which for little noise on whole numbers is more than

@@ -4,8 +4,8 @@ Numbers that look alike to a reader (published size, size of the region, cell) s
 seen among them. Plain quantiles hold over what looks alike, and miss the few large counts among many small ones. So
 errors are weighed by the class of their *true* size: a class that is missed too often counts for more, until each is
 missed about as often as any other (`_weights`), or, between classes that are, less often: an interval that reaches from
-empty regions to large ones holds what lies between. How often a class is missed is judged on tables that the margins have
-not seen: there are two, and the margins of one are tried on the other.
+empty regions to large ones holds what lies between. How often a class is missed is judged on tables that the margins
+have not seen: there are two, and the margins of one are tried on the other.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _CLASSES = np.array([0, 1, 2, 4, 10, 18, 32, 56, 100, 178, 316, 562, 1000, 1778,
 _FEW = 100  # errors; a class of fewer joins its neighbour
 _TURNS = 10
 _DOUBT = 20.0  # errors, missed as aimed at, that are put to those of each class
-# So much of what may be missed is aimed at in simulations, of counts from 0, from 1 and from 100 on. The plausible table
-# is not the true one: small counts are harder to tell in it, and it has fewer of the extremes among large ones.
+# So much of what may be missed is aimed at in simulations: of counts from 0, from 1 and from 100 on. The plausible
+# table is not the true one: small counts are harder to tell in it, and it has fewer extremes among large ones.
 _AIMS = ((0, 1.1), (1, 1.15), (100, 0.8))
 
 
