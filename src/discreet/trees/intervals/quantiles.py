@@ -248,8 +248,8 @@ def _weights(
     """
     classes, many = kind[seen.kind], int(kind.max()) + 1
     aim = np.empty(many)
-    for least, share in _AIMS:
-        aim[kind[np.searchsorted(_CLASSES, least) :].min() :] = share * alpha
+    for least, part in _AIMS:
+        aim[kind[np.searchsorted(_CLASSES, least) :].min() :] = part * alpha
     weight, tail, little = np.ones(many), alpha, alpha / 16
     tests = [(errors, np.flatnonzero(seen.table == 1 - fold)) for fold, errors in enumerate(folds)]
     for _ in range(_TURNS):
