@@ -272,6 +272,11 @@ COUNTED = {"n": count()}
 ENDS = {"origin": "home", "destination": "work"}
 ALONE = {"allotment": "questions"}
 RHO = {"rho": 2, **ALONE}
+GROUPED = {
+    "levels": {"state": 1, "county": 2},
+    "groups": {"workers": "works", "young": "age < 50"},
+    "details": {"sex": ["sex"], "sex by age": ["sex", bins("age", [0, 50, 99])]},
+}
 # A run of two steps: what it costs to price one grows with them.
 RUN = {"target": "sex", "features": ["age", "works"], "examples": 60, "lot": 60, "steps": 2, "rate": 1.0}
 RUN |= {"model": "logistic", "noise": "exact"}
@@ -324,6 +329,7 @@ ASKS: dict[str, Ask] = {
         steps=2,
     ),
     "tree": Ask("tree", _of_curator("tree"), {"levels": {"state": 1, "county": 2}, "by": ["sex"]}, RHO, levels_of),
+    "detail": Ask("detail", _of_curator("detail"), GROUPED, RHO, _columns),
     "flows": Ask("flows", _of_curator("mobility"), {**ENDS, "window": "works", "zones": ZONES}, RHO, _parts),
     "commute": Ask("commute", _of_curator("commute"), {**ENDS, "coordinates": PLACES}, RHO, commuters_of),
     "commute by urns": Ask(

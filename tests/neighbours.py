@@ -20,6 +20,7 @@ import discreet.query.range_search
 import discreet.query.stream_step
 import discreet.query.top
 import discreet.trees.count
+import discreet.trees.detail.count
 from discreet.data.pool import fixed_settings
 from discreet.data.source import Connection
 from discreet.query.compile import GROUP, measure_name
@@ -33,6 +34,7 @@ _BUILDERS = [
     (discreet.query.top, "compile_query"),
     (discreet.query.stream_step, "compile_query"),
     (discreet.trees.count, "compile_query"),
+    (discreet.trees.detail.count, "compile_members"),
     (discreet.flows.mobility.plan, "compile_query"),
     (discreet.query.quantile_plan, "compile_tally"),
     (discreet.query.mode_plan, "compile_values"),

@@ -42,6 +42,7 @@ READ = {
     "batch": ("release", "release", "release", "release", "release"),
     "stream": ("release", "release", "release", "release", "release"),
     "tree": ("release", "release", "release", "release", "own"),
+    "detail": ("release", "release", "release", "release", "release"),
     "flows": ("release", "release", "release", "release", "release"),
     "commute": ("release", "release", "release", "release", "release"),
     "synth": ("release", "release", "release", "release", "own"),

@@ -303,6 +303,23 @@ def _tree(schema: Schema, part: Allotment, price: dict[str, Any], how: dict[str,
     )
 
 
+GROUPS = {"high": "n > 0", "east": "o = 'a'", "far": "e <> 'a' or f"}
+
+
+def groups(chance: random.Random) -> Job:
+    """Population groups that overlap, looked at twice."""
+    schema = schema_of(unit_of(chance))
+    part, price = _price(chance)
+    some = dict(chance.sample(list(GROUPS.items()), chance.randint(1, 3)))
+    how: dict[str, Any] = {"groups": some, "overlap": chance.choice([None, 1])}
+    how["details"] = chance.choice([{"f": ["f"]}, {"f": ["f"], "fo": ["f", "o"]}])
+    asked = Curator(Desk(schema, part)).detail(["state", "h"], geography=GEOGRAPHY, **how)  # type: ignore[arg-type]
+    plan = asked.plan(**price, thresholds={name: 2 * place for place, name in enumerate(how["details"])}).plan
+    return Job(
+        schema, plan.allotment, plan.cost, lambda data, bits: plan.noisy(plan.counted.count(data, bits), bits), plan
+    )
+
+
 def flows(chance: random.Random) -> Job:
     schema = schema_of(unit_of(chance))
     part, price = _price(chance)
@@ -419,6 +436,7 @@ KINDS: dict[str, Callable[[random.Random], Job]] = {
     "streams": streams,
     "trees": trees,
     "magnitudes": magnitudes,
+    "groups": groups,
     "flows": flows,
     "commuters": commuters,
     "synthesis": synthesis,

@@ -47,6 +47,7 @@ OBJECTS = [
     "discreet.audit",
     "discreet.trees.bayes",
     "discreet.trees.chain",
+    "discreet.trees.detail",
     "discreet.constraints",
     "discreet.trees.exact",
     "discreet.trees.intervals",

@@ -63,7 +63,7 @@ NO_ERROR_STATED = {"train": {"sex"}, "train at a price": {"sex"}, "search": {"se
 # Fields of an ask that its digest does not see. None of them decides the law of what is released: what pays for it,
 # where a run is kept, and the confidence of intervals that are worked out later.
 NOT_IN_DIGEST = {
-    **{name: {"allotment"} for name in ("question", "top", "batch", "stream", "tree", "flows", "commute")},
+    **{name: {"allotment"} for name in ("question", "top", "batch", "stream", "tree", "detail", "flows", "commute")},
     "synth": {"allotment", "confidence"},
     "search": {"allotment", "confidence"},
     "train": {"allotment", "checkpoint"},
@@ -152,7 +152,14 @@ def test_a_digest_is_the_same_in_another_process_and_folder(offers, tmp_path):
 
 
 # Where a kind is described: the parameters are the fields of its ask.
-DESCRIBED = {"tree": "tree", "flows": "mobility", "commute": "commute", "synth": "synthesize", "train": "train"}
+DESCRIBED = {
+    "tree": "tree",
+    "detail": "detail",
+    "flows": "mobility",
+    "commute": "commute",
+    "synth": "synthesize",
+    "train": "train",
+}
 PRICES = {"epsilon", "rho", "share", "within"}
 UNUSED = {
     "top": {"delta"},
@@ -264,6 +271,7 @@ OUTPUTS = {
     "batch": ("n", "pay"),
     "stream": ("n",),
     "tree": ("all", "state", "county"),
+    "detail": ("total alone", "total with sex", "a cell of sex by age"),
     "flows": ("cells", "origins", "destinations", "zones", "windows"),
     "commute": ("cells", "origins", "destinations"),
     "commute by urns": ("sizes",),

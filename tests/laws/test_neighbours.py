@@ -65,6 +65,7 @@ PAIRS = {
     "streams": 45,
     "trees": 120,
     "magnitudes": 80,
+    "groups": 60,
     "flows": 115,
     "commuters": 45,
     "synthesis": 20,

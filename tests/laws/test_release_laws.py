@@ -182,6 +182,7 @@ def check_that_a_draw_is_kept(name, released, failing):
 # Another way to publish what was measured; of the others there is one way.
 HOW = {
     **{name: {"confidence": 0.5} for name in ("question", "question of unknown groups", "top", "batch", "stream")},
+    "detail": {"confidence": 0.5},
     "flows": {"confidence": 0.5},
     "tree": {"method": "topdown", "confidence": 0.5},
     "synth": {"rows": 7},

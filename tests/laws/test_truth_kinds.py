@@ -26,7 +26,7 @@ from discreet.ledger.budget import Budget
 from discreet.ledger.ledger import Ledger
 from discreet.query.key import bins
 
-KINDS = ["top", "tree", "sums", "flows", "commute", "synth"]
+KINDS = ["top", "tree", "sums", "detail", "flows", "commute", "synth"]
 UNITS = {
     "a row": Unit(),
     "a person, limits that cut": Unit("p", groups=40, rows=2),
@@ -72,6 +72,10 @@ def release_of(kind, unit, folder):
             how = {"geography": pyarrow.table(geography), "measure": "pay" if kind == "sums" else None}
             asked = curator.tree(["side", "home"], by=[bins("age", [0, 40, 90])], **how)
             offer = asked.plan(epsilon=EPSILON)
+        case "detail":
+            groups = {"some": "work in ('x', 'y', 'z')"}
+            asked = curator.detail(["home"], groups=groups, details={"ages": [bins("age", [0, 40, 90])]}, overlap=1)
+            offer = asked.plan(epsilon=EPSILON, thresholds={"ages": -(10**9)})
         case "flows":
             offer = curator.mobility(origin="home", destination="work").plan(epsilon=EPSILON)
         case "commute":
@@ -92,6 +96,7 @@ CELLS = {
     "top": lambda row: (row["home"],),
     "tree": _by_age,
     "sums": _by_age,
+    "detail": lambda row: (row["home"], "some", "age=0..40" if 0 <= row["age"] < 40 else "age=40..90"),
     "flows": lambda row: (row["home"], row["work"]),
     "commute": lambda row: (row["home"], row["work"]),
     "synth": lambda row: (row["home"], row["work"]),
@@ -102,6 +107,9 @@ def published(kind, made) -> Counter:
     """The number of every cell."""
     if kind in ("commute", "synth"):
         return Counter(zip(*made.tables()["rows"].columns.values(), strict=True))
+    if kind == "detail":
+        shown = [row for row in made.rows() if row["level"] == "home" and row["cell"] != "total" and row["count"]]
+        return Counter({(row["region"], row["group"], row["cell"]): row["count"] for row in shown})
     table = made.tables()[{"top": "", "tree": "home", "sums": "home", "flows": "cells"}[kind]]
     output = "sum_pay" if kind == "sums" else "count"
     return Counter(
@@ -115,8 +123,9 @@ def published(kind, made) -> Counter:
 
 def inside(kind, row) -> bool:
     """Whether a row has a place in a table of this kind."""
-    if kind in ("tree", "sums"):
-        return row["home"] in PLACES and row["age"] is not None and 0 <= row["age"] <= 90
+    if kind in ("tree", "sums", "detail"):
+        aged = row["age"] is not None and 0 <= row["age"] <= 90
+        return aged and row["home"] in PLACES and (kind != "detail" or row["work"] in PLACES)
     return row["home"] in PLACES and (kind == "top" or row["work"] in PLACES)
 
 

@@ -31,6 +31,7 @@ NOTES: Final[Mapping[str, str]] = {
     "rounding": "noisy sums were rounded to a unit far below their noise",
     "sampling": "weights stand for rows that were not sampled, and an interval is about noise alone",
     "repaired": "loads were moved to ones that their grid can feed",
+    "sums": "numbers of parts need not add up to that of the whole",
     "negative": "noise took numbers below zero",
     "unknown": "there are too few rows to say anything",
     "data": "the answer was stored before, and the data has no version to compare it with",

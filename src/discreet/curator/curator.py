@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from discreet.learn.model import Model
     from discreet.power.release import HiddenLoads
     from discreet.synth.release import SyntheticRelease
+    from discreet.trees.detail.release import DetailRelease
     from discreet.trees.release import TreeRelease
     from discreet.trees.rules import Rules
 
@@ -252,6 +253,23 @@ class Curator:
         known |= {"measure": measure, "weight": weight, "bounds": bounds}
         asked = TreeAsk.of(levels, by, column, geography, where, sizes, largest, cumulative, **known)
         return Draft.of(self.desk, asked)
+
+    @typed
+    def detail(
+        self,
+        levels: Sequence[str] | Mapping[str, int],
+        *,
+        groups: Mapping[str, str | Expression],
+        details: Mapping[str, Any],
+        overlap: int | None = None,
+        column: str | Expression | None = None,
+        geography: Any = None,
+        where: str | Predicate | Expression | None = None,
+    ) -> Draft[DetailRelease]:
+        """Population groups by condition, each in as much detail as its size allows: docs/guides/hierarchies.md."""
+        from discreet.trees.detail.ask import DetailAsk
+
+        return Draft.of(self.desk, DetailAsk.of(levels, groups, details, overlap, column, geography, where))
 
     @typed
     def mobility(

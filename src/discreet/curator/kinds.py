@@ -68,6 +68,7 @@ _JAX = ("learn", "jax")
 _QUESTION = "discreet.query.question_ask:QuestionAsk"
 _LOADS = "discreet.power.release:HiddenLoads.read"
 _TREE = "discreet.trees.release:TreeRelease.read"
+_DETAIL = "discreet.trees.detail.release:DetailRelease.read"
 _SYNTH = "discreet.synth.release:SyntheticRelease.read"
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
@@ -77,6 +78,7 @@ KINDS: Mapping[str, Kind] = {
         Kind("batch", "set of tables", _TABLES, "discreet.query.batch:BatchAsk", ("batch",)),
         Kind("stream", "period of a stream", _TABLE, "discreet.query.stream:StreamAsk", ("stream",)),
         Kind("tree", "hierarchy", _TREE, "discreet.trees.ask:TreeAsk", ("tree",), long=True, version=2),
+        Kind("detail", "table of groups", _DETAIL, "discreet.trees.detail.ask:DetailAsk", ("detail",), long=True),
         Kind("flows", "set of flows", _TABLES, "discreet.flows.mobility.ask:FlowsAsk", ("mobility",), long=True),
         Kind(
             "commute",

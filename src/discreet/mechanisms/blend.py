@@ -8,6 +8,7 @@ for one sum at a time; and for many sums at once, of which only the variance is 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from statistics import NormalDist
 from typing import assert_never
 
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 
-__all__ = ["half_width", "one_sided"]
+__all__ = ["half_width", "joint_half_width", "one_sided"]
 
 Floats = NDArray[np.float64]
 
@@ -32,18 +33,24 @@ _TILTS: Floats = np.concatenate([np.geomspace(1e-6, 0.5, 300), 1 - np.geomspace(
 
 def half_width(noise: Laplace | Gaussian, weights: Floats, counts: Floats, miss: float) -> float:
     """A t with P[|S| > t] <= miss, where S sums `counts[i]` independent draws times `weights[i]`, over all i."""
-    safe = _chernoff(noise, weights, counts, miss / 2)
+    return joint_half_width([(noise, weights, counts)], miss)
+
+
+def joint_half_width(parts: Sequence[tuple[Laplace | Gaussian, Floats, Floats]], miss: float) -> float:
+    """The same for a sum of draws of several noises: (noise, weights, counts) of each."""
+    safe = _joint_chernoff(parts, miss / 2)
     if miss < _RAREST:
         return safe
-    deviation = math.sqrt(noise.variance * float((counts * weights**2).sum()))
-    never = _chernoff(noise, weights, counts, 1e-13)
+    energy = sum(noise.variance * float((counts * weights**2).sum()) for noise, weights, counts in parts)
+    deviation, never = math.sqrt(energy), _joint_chernoff(parts, 1e-13)
     blur = max(_BLUR * deviation, never / 2500)  # noise that is nearly always zero needs no more terms than others
     given, reach = 2.5 * blur, 2 * (never + 9 * blur)  # `reach` is one period of the Fourier series
     order = np.arange(1, math.ceil(9 * reach / (2 * math.pi * blur)) + 1)
     theta = 2 * math.pi / reach * order
     logs = -((blur * theta) ** 2) / 2
-    for weight, count in zip(weights, counts, strict=True):
-        logs += count * _log_characteristic(noise, weight * theta)
+    for noise, weights, counts in parts:
+        for weight, count in zip(weights, counts, strict=True):
+            logs += count * _log_characteristic(noise, weight * theta)
     waves = 2 / math.pi * np.exp(logs) / order
     # P[|S + blur| > x] is at least P[|S| > x + given] times the chance that the blur does not undo `given`.
     allowed = miss * NormalDist().cdf(2.5) - 1e-10
@@ -90,20 +97,26 @@ def _concave(tail: float) -> float:
     return math.sqrt(log * log / (1 + y * (log - 1))) * _SLACK  # 2 = variance >= 2 t^2 (1 + y (ln y - 1)) / (ln y)^2
 
 
-def _chernoff(noise: Laplace | Gaussian, weights: Floats, counts: Floats, miss: float) -> float:
-    """A t with P[S > t] <= miss, by E[e^(tilt S)] at the best of a few hundred tilts."""
-    match noise:
-        case Laplace():
-            tilt = _TILTS / (float(noise.scale) * float(np.abs(weights).max()))
-            grown = np.zeros(len(tilt))
-            for weight, count in zip(weights, counts, strict=True):
-                grown += count * _log_moment(noise, weight * tilt)
-            return float(((grown + math.log(1 / miss)) / tilt).min()) * _SLACK
-        case Gaussian():
-            energy = float((counts * weights**2).sum())
-            return float(noise.sigma) * math.sqrt(2 * energy * math.log(1 / miss)) * _SLACK
-        case _:
-            assert_never(noise)
+def _joint_chernoff(parts: Sequence[tuple[Laplace | Gaussian, Floats, Floats]], miss: float) -> float:
+    """A t with P[S > t] <= miss, by E[e^(tilt S)] at the best of a few hundred tilts; of Gaussian noise the best."""
+    laplace = [(noise, weights, counts) for noise, weights, counts in parts if isinstance(noise, Laplace)]
+    spread = math.hypot(
+        *(
+            float(noise.sigma) * math.sqrt(float((counts * weights**2).sum()))
+            for noise, weights, counts in parts
+            if isinstance(noise, Gaussian)
+        )
+    )
+    tail = spread * math.sqrt(2 * math.log(1 / miss)) * _SLACK
+    if not laplace:
+        return tail
+    # Beyond the end of its own tilts a Laplace law has no moment: all of them stop at the first such end.
+    tilt = _TILTS / max(float(noise.scale) * float(np.abs(weights).max()) for noise, weights, _ in laplace)
+    grown = (spread * tilt) ** 2 / 2
+    for noise, weights, counts in laplace:
+        for weight, count in zip(weights, counts, strict=True):
+            grown += count * _log_moment(noise, weight * tilt)
+    return float(((grown + math.log(1 / miss)) / tilt).min()) * _SLACK
 
 
 def _sinh(noise: Laplace) -> float:

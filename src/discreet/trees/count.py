@@ -195,9 +195,8 @@ class Tabulation:
         salt = fresh_salt(bits)
         if self.sizes is not None:
             return self._count_sizes(data, self.sizes, salt)
-        output = ("count", count()) if self.magnitude is None else self.magnitude.aggregate
-        query = Query(self.condition, (self._leaf, *self.by), (output,))
-        found = data.integers(compile_query(query, self._as_category(), (self.measure,), data.table, salt))
+        query, schema = self.question()
+        found = data.integers(compile_query(query, schema, (self.measure,), data.table, salt))
         exact = np.zeros(self.tree.leaves * self.cells, dtype=np.int64)
         exact[found[GROUP]] = found[measure_name(0)]
         return exact.reshape(self.tree.leaves, self.cells)
@@ -206,6 +205,11 @@ class Tabulation:
         schema = self._as_category()
         table, number = group_number((self._leaf,), schema, chosen(Query(self.condition), schema, data.table))
         return count_sizes(sizes, schema.unit, table, number, self.tree.leaves, data, salt)
+
+    def question(self) -> tuple[Query, Schema]:
+        """What is counted by leaf region and cell, as a question, and the schema that it is asked of."""
+        output = ("count", count()) if self.magnitude is None else self.magnitude.aggregate
+        return Query(self.condition, (self._leaf, *self.by), (output,)), self._as_category()
 
     @property
     def _leaf(self) -> Key:

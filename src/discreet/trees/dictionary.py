@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
 from discreet.core.release import Release, harmless, inline, percent
@@ -14,8 +14,9 @@ from discreet.trees.quality import CARE, FLAGS, UNFIT
 
 if TYPE_CHECKING:
     from discreet.trees.release import TreeRelease
+    from discreet.trees.rules import Rules
 
-__all__ = ["Field", "File", "csvw", "describe", "facts", "parquet_table", "to_markdown"]
+__all__ = ["Field", "File", "Published", "csvw", "describe", "facts", "parquet_table", "to_markdown"]
 
 _LISTED = 30  # labels that a line of the dictionary has room for
 _DATATYPES: dict[str, Any] = {
@@ -38,6 +39,31 @@ class Field:
     missing: str = "never"
 
 
+class Published(Protocol):
+    """A release that is written to files: what concerns every number of it."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def dataset(self) -> str: ...
+    @property
+    def cost(self) -> str: ...
+    @property
+    def protects(self) -> str: ...
+    @property
+    def mechanism(self) -> str: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def confidence(self) -> float: ...
+    @property
+    def data(self) -> str: ...
+    @property
+    def rules(self) -> Rules: ...
+    @property
+    def notes(self) -> Iterable[object]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class File:
     """A file: what its rows are, and its columns."""
@@ -55,7 +81,7 @@ def describe(release: TreeRelease, name: str, table: Release, holds: str) -> Fil
     return File(name, holds, len(table), table.keys, fields)
 
 
-def facts(release: TreeRelease) -> dict[str, Any]:
+def facts(release: Published) -> dict[str, Any]:
     """What concerns every number of a release, by name."""
     found = {
         "release": release.id,
@@ -136,14 +162,14 @@ def _listed(labels: tuple[Any, ...]) -> str:
     return ", ".join(said) if len(said) <= _LISTED else f"{', '.join(said[:_LISTED])} and {len(said) - _LISTED} more"
 
 
-def to_markdown(release: TreeRelease, files: Iterable[File]) -> str:
+def to_markdown(release: Published, files: Iterable[File]) -> str:
     """The data dictionary, as people read it."""
     lines = [f"# {inline(release.dataset)}: data dictionary", ""]
     for name, value in facts(release).items():
         said = percent(value) if name == "confidence" else " ".join(value) if isinstance(value, list) else str(value)
         lines.append(f"- {name}: {inline(said)}")
     if release.notes:
-        lines += ["", "## Notes", "", *(f"- {inline(note)}" for note in release.notes)]
+        lines += ["", "## Notes", "", *(f"- {inline(str(note))}" for note in release.notes)]
     head = ("column", "type", "meaning", "unit", "values", "missing")
     for file in files:
         lines += ["", f"## {inline(file.name)}", "", f"{inline(file.holds)}. {file.rows:,} rows.", ""]
@@ -153,7 +179,7 @@ def to_markdown(release: TreeRelease, files: Iterable[File]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def csvw(release: TreeRelease, file: File) -> dict[str, Any]:
+def csvw(release: Published, file: File) -> dict[str, Any]:
     """The file as tabular metadata (W3C, Metadata Vocabulary for Tabular Data), but for context, address and notes."""
     schema: dict[str, Any] = {"columns": [_column(field) for field in file.fields]}
     keys = [field for field in file.fields if field.name in file.keys]
@@ -189,7 +215,7 @@ def _variable(name: str) -> str:
     return re.sub(r"[-~]", lambda mark: f"%{ord(mark[0]):02X}", quote(name, safe="")).lstrip("_") or "column"
 
 
-def parquet_table(release: TreeRelease, file: File, table: Release) -> Any:
+def parquet_table(release: Published, file: File, table: Release) -> Any:
     """An Arrow table whose schema says what the file and its columns are."""
     import pyarrow
 

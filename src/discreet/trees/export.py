@@ -10,34 +10,41 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from discreet.core.release import Release, percent, write_notes
 from discreet.errors import InputError
-from discreet.trees.dictionary import File, csvw, describe, facts, parquet_table, to_markdown
-from discreet.trees.quality import CARE, FLAGS, UNFIT, qualities
+from discreet.trees.dictionary import File, Published, csvw, describe, facts, parquet_table, to_markdown
+from discreet.trees.quality import CARE, FLAGS, UNFIT, flags
 
 if TYPE_CHECKING:
     from discreet.trees.release import TreeRelease
     from discreet.trees.replicates import Replicates
 
-__all__ = ["Tables", "archive", "level_table", "save_release", "save_replicates", "table_parquet", "totals_table"]
+__all__ = [
+    "Tables",
+    "archive",
+    "level_table",
+    "open_folder",
+    "save_release",
+    "save_replicates",
+    "table_parquet",
+    "totals_table",
+    "write_table",
+]
 
 _KINDS = ("parquet", "csv")
 
 
 def save_release(release: TreeRelease, folder: str | Path, kind: str) -> list[Path]:
     """Write `LEVEL.KIND`, its totals or its cumulative counts, `dictionary.md` and `README.json`; the paths written."""
-    directory = _folder(folder, kind)
+    directory = open_folder(folder, kind)
     tables, sidecars, files = [], [], []
     made = Tables(release)
     for name, table in made.items():
         path = directory / f"{name}.{kind}"
         files.append(describe(release, path.name, table, made.about(name)))
-        sidecars += _write(release, table, path, files[-1])
+        sidecars += write_table(release, table, path, files[-1])
         tables.append(path)
     about_all = {
         **facts(release),
@@ -54,7 +61,7 @@ def save_release(release: TreeRelease, folder: str | Path, kind: str) -> list[Pa
 
 def save_replicates(replicates: Replicates, folder: str | Path, kind: str) -> list[Path]:
     """Write `LEVEL-replicates.KIND` for each level; the paths written."""
-    directory, release = _folder(folder, kind), replicates.release
+    directory, release = open_folder(folder, kind), replicates.release
     tables, sidecars = [], []
     for level in release.levels:
         table = release.table(level)
@@ -62,7 +69,7 @@ def save_replicates(replicates: Replicates, folder: str | Path, kind: str) -> li
         wide = replace(table, columns={**columns, **replicates.columns(level)}, outputs=())
         path = directory / f"{level}-replicates.{kind}"
         about = "The published numbers, and replicates of them for errors of one's own statistics"
-        sidecars += _write(release, wide, path, describe(release, path.name, wide, about))
+        sidecars += write_table(release, wide, path, describe(release, path.name, wide, about))
         tables.append(path)
     return [*tables, *sidecars]
 
@@ -77,7 +84,8 @@ def archive(write: Callable[[Path], Any]) -> bytes:
     return out.getvalue()
 
 
-def _folder(folder: str | Path, kind: str) -> Path:
+def open_folder(folder: str | Path, kind: str) -> Path:
+    """The folder for files of a kind, made if it is not there."""
     if kind not in _KINDS:
         raise InputError("kind", kind, among=reversed(_KINDS))
     directory = Path(folder)
@@ -85,7 +93,7 @@ def _folder(folder: str | Path, kind: str) -> Path:
     return directory
 
 
-def _write(release: TreeRelease, table: Release, path: Path, file: File) -> list[Path]:
+def write_table(release: Published, table: Release, path: Path, file: File) -> list[Path]:
     """Write a table with what its columns mean; the file beside it, if that is where it says so."""
     if path.suffix == ".csv":
         path.write_bytes(table.to_csv().encode())
@@ -176,16 +184,9 @@ def _with_typical(table: Release, typical: Release) -> Release:
 
 def _with_quality(table: Release) -> Release:
     (output,) = table.outputs
-    return replace(table, columns={**table.columns, f"{output}_quality": _qualities(table)})
-
-
-def _qualities(table: Release) -> list[str]:
-    """The flag of every number, by the interval for each region; the wider side counts where zero cuts the other."""
-    (output,) = table.outputs
-    value, low, high = (np.array(table.columns[name], float) for name in (output, f"{output}_lower", f"{output}_upper"))
-    half = np.maximum((high - low) / 2, high - value)
-    spread = np.where(np.isnan(half), np.inf, half) / NormalDist().inv_cdf(0.5 + table.confidence / 2)
-    return [str(flag) for flag in qualities(value, spread)]
+    return replace(
+        table, columns={**table.columns, f"{output}_quality": flags(table.columns, output, table.confidence)}
+    )
 
 
 def _intervals(release: TreeRelease) -> dict[str, str]:

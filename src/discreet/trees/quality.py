@@ -6,12 +6,14 @@ remark, above a third it is not fit for use (Statistics Canada's guidelines have
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CARE", "FLAGS", "UNFIT", "qualities", "quality"]
+__all__ = ["CARE", "FLAGS", "UNFIT", "flags", "qualities", "quality"]
 
 FLAGS = ("reliable", "with care", "do not use")
 CARE, UNFIT = 1 / 6, 1 / 3
@@ -32,3 +34,11 @@ def qualities(values: Any, deviations: Any) -> NDArray[np.str_]:
     size, spread = np.abs(np.asarray(values, float)), np.asarray(deviations, float)
     place = np.where(spread <= CARE * size, 0, np.where(spread <= UNFIT * size, 1, 2))
     return np.array(FLAGS)[place]
+
+
+def flags(columns: Mapping[str, Any], output: str, confidence: float) -> list[str]:
+    """The flag of every number of a table, by its interval; the wider side counts where zero cuts the other."""
+    value, low, high = (np.array(columns[name], float) for name in (output, f"{output}_lower", f"{output}_upper"))
+    half = np.maximum((high - low) / 2, high - value)
+    spread = np.where(np.isnan(half), np.inf, half) / NormalDist().inv_cdf(0.5 + confidence / 2)
+    return [str(flag) for flag in qualities(value, spread)]

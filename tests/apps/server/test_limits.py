@@ -127,6 +127,7 @@ def test_a_token_that_is_written_in_many_ways_takes_no_room():
 _CODES = [f"r{number:02d}" for number in range(20)]
 LARGE = {
     "tree": {"levels": ["region"]},
+    "detail": {"levels": ["region"], "groups": {"one": "to = 'r01'"}, "details": {"to": ["to"]}},
     "flows": {"origin": "region", "destination": "to"},
     "commute": {"origin": "region", "destination": "to", "coordinates": {code: [0, 1] for code in _CODES}},
 }

@@ -27,10 +27,11 @@ from discreet.errors import MISSING, InputError
 if TYPE_CHECKING:
     from discreet.learn.release import ModelRelease
     from discreet.synth.release import SyntheticRelease
+    from discreet.trees.detail.release import DetailRelease
     from discreet.trees.release import TreeRelease
     from discreet.trees.sums import Figure
 
-__all__ = ["MODEL", "ROWS", "TABLES", "TREE", "Delivery", "ShareOf", "SumOf", "figure_asked", "say_figure"]
+__all__ = ["GROUPS", "MODEL", "ROWS", "TABLES", "TREE", "Delivery", "ShareOf", "SumOf", "figure_asked", "say_figure"]
 
 
 def _nothing(given: Mapping[str, Any]) -> None:
@@ -145,10 +146,14 @@ _REPLICATES = Annotated[
 ]
 
 
-def _check_levels(given: Mapping[str, Any]) -> None:
+def _check_files(given: Mapping[str, Any]) -> None:
     if given["format"] not in ("parquet", "csv"):
         raise InputError("--format", given["format"], hint="Nothing was spent.", among=("parquet", "csv"))
     _check_folder(given)
+
+
+def _check_levels(given: Mapping[str, Any]) -> None:
+    _check_files(given)
     _check_folder(given, "measurements")
     fit_to_write(given["map_file"], "--map", (".html",))
     if given.get("share_of") is not None and given["sum_of"] is None:
@@ -305,6 +310,20 @@ TREE = Delivery(
     },
     again=lambda answer, given: answer if given["method"] is None else answer.again(given["method"]),
 )
+
+
+def _deliver_groups(answer: DetailRelease, given: Mapping[str, Any]) -> None:
+    written = [] if given["out"] is None else answer.save(given["out"], kind=given["format"])
+    if given["as_json"]:
+        show_json({**answer.to_dict(), "files": [str(path) for path in written]})
+        return
+    show_release(answer)
+    for path in written:
+        say(f"Wrote {path}")
+
+
+_GROUPS = Annotated[Path | None, typer.Option(help="Folder for the table, with a data dictionary.")]
+GROUPS = Delivery({"out": (_GROUPS, None), "format": (_FORMAT, "csv")}, _deliver_groups, _check_files)
 
 # --- rows and models -------------------------------------------------------------------------------------------------
 

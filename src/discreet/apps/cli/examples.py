@@ -93,6 +93,15 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "--id ages -y",
     ),
     "stream show": ("discreet stream show ages/1",),
+    "detail plan": (
+        "discreet detail plan people.csv --levels county --groups 'adults: age >= 18' --details 'age: age/20' "
+        "--epsilon 0.1",
+    ),
+    "detail release": (
+        "discreet detail release people.csv --levels county --groups 'adults: age >= 18' --details 'age: age/20' "
+        "--epsilon 0.01 --id groups --out g -y",
+    ),
+    "detail show": ("discreet detail show groups",),
     "flows plan": ("discreet flows plan people.csv --origin county --destination sector --epsilon 0.1",),
     "flows release": (
         "discreet flows release people.csv --origin county --destination sector --epsilon 0.01 --id moves --out m -y",

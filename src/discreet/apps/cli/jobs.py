@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from discreet.apps.cli.delivery import MODEL, ROWS, TABLES, TREE
+from discreet.apps.cli.delivery import GROUPS, MODEL, ROWS, TABLES, TREE
 from discreet.apps.cli.job import Commands
 from discreet.curator import KINDS
 
@@ -39,6 +39,8 @@ def _commands(kind: str) -> Commands:
             return Commands(ask, "the next period of a stream", "The same question every period", TABLES)
         case "tree":
             return Commands(ask, "a hierarchy", "Hierarchies that add up, nation to block", TREE, more=("read",))
+        case "detail":
+            return Commands(ask, "groups", "Population groups, in as much detail as their size allows", GROUPS)
         case "flows":
             return Commands(ask, "flows", "Who goes where, and when: flows that add up", TABLES)
         case "commute":

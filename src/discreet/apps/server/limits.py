@@ -164,7 +164,7 @@ def check_asked(ask: type[Ask], sent: Mapping[str, Any], declared: Described) ->
     for name, value in sent.items():
         _check_text(value, name)
         if fields[name].form.keyed:
-            for one in value if isinstance(value, list) else [value]:
+            for one in _keys_in(value):
                 if isinstance(one, str):
                     with keys_of(name):
                         check_key(read_key(one, schema), schema)
@@ -191,6 +191,13 @@ def check_asked(ask: type[Ask], sent: Mapping[str, Any], declared: Described) ->
         raise InputError("settings", Phrase(f"{len(tried)} candidates"), f"at most {_LAYERS**2} over HTTP")
     for candidate in tried:
         _check_candidate(candidate, [name for name, one in fields.items() if not one.here_only])
+
+
+def _keys_in(value: Any) -> list[Any]:
+    """The keys of a field: one, several, or several for each of some names."""
+    if isinstance(value, dict) and all(isinstance(one, list) for one in value.values()):
+        return [key for keys in value.values() for key in keys]
+    return value if isinstance(value, list) else [value]
 
 
 def _check_text(value: Any, name: str) -> None:
@@ -236,9 +243,11 @@ def check_draft(draft: Draft[Any], price: Mapping[str, Any]) -> None:
     """Refuse a job that is larger than it looked, once it is known how large it is."""
     kind, ready = draft.ask.kind, draft.checked
     many = _numbers(kind, ready)
-    if kind == "tree" and many > _NUMBERS:
+    if kind in ("tree", "detail") and many > _NUMBERS:
         raise InputError(
-            "by", Phrase(f"{many:,} numbers"), f"such that there are at most {_NUMBERS:,} numbers over HTTP"
+            "by" if kind == "tree" else "details",
+            Phrase(f"{many:,} numbers"),
+            f"such that there are at most {_NUMBERS:,} numbers over HTTP",
         )
     most = _FED if kind == "loads" else _SEARCHED
     if price.get("within") is not None and many > most:
@@ -266,6 +275,8 @@ def _numbers(kind: str, ready: Any) -> int:
     match kind:
         case "tree":
             return int(ready.counted.tree.leaves * ready.counted.cells)
+        case "detail":
+            return int(ready.counted.finest.tree.leaves * ready.counted.finest.cells * len(ready.counted.groups))
         case "flows":
             return prod(ready.layout.shape)
         case "commute":

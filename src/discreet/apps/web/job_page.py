@@ -20,6 +20,7 @@ __all__ = ["NEW", "routes"]
 _TITLES = {
     "batch": "Batch of questions",
     "stream": "Stream",
+    "detail": "Groups in adaptive detail",
     "flows": "Flows",
     "commute": "Synthetic commuters",
     "search": "Search for a model",
