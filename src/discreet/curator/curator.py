@@ -284,8 +284,7 @@ class Curator:
         """Who goes where, and when: counts of origin, destination and time window that agree with their sums.
 
         Places and windows are public: declared categories, whole numbers or `bins(...)`. `zones` puts every place in a
-        zone; then pairs of zones are measured too. `plan` takes `shares`: in what proportion the price is spent on
-        cells, origins, destinations, zones and windows (30, 25, 25, 10 and 10 unless given).
+        zone; then pairs of zones are measured too. `plan` takes `shares` of the price for cells, origins and so on.
         """
         from discreet.flows.mobility.ask import FlowsAsk
 
@@ -311,9 +310,7 @@ class Curator:
         (then distances are kilometres). `sizes` are public numbers of rows for every destination; without them they are
         measured. For the classic method origins may share a cell: `clusters` of them, by where they are or as given,
         except `near` a destination. Beyond `farthest` from a destination nobody is said to come from. `plan` takes the
-        `method`: modern (noisy counts that are made to agree) or classic (draws from urns), with a `prior` that is
-        pure, probabilistic or approximate (both take a `delta`) or accepted (unless said otherwise, if there is no
-        delta), which refuses a destination with a chance of at most `refusal`.
+        `method`, modern or classic (draws from urns), for the latter with a `prior`, a `delta` or a `refusal`.
         """
         from discreet.flows.commuting.ask import CommuteAsk
 
@@ -323,10 +320,9 @@ class Curator:
     def loads(self) -> Draft[HiddenLoads]:
         """The loads of a power grid, each hidden, and still loads that the grid can feed: docs/guides/power.md.
 
-        For a curator that was opened on a grid file. `plan` takes the `cost` of the true loads: a number that is public
-        anyway, or "measured", for which `cost_share` of the price is spent. The released loads cost within `beta` of
-        it. `step` (MW) is what loads are rounded to, `highest` (MW) the most that one may draw (by default what all
-        generators can give), `highest_price` the price up to which a measured cost follows congestion.
+        For a curator that was opened on a grid file. `plan` takes the `cost` of the true loads, a public number or
+        "measured" for a `cost_share`; `beta`, how near to it released loads cost; the `step` (MW) of rounding, the
+        `highest` load (MW), and the `highest_price` up to which a measured cost follows congestion.
         """
         from discreet.power.ask import LoadsAsk
 

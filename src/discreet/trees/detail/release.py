@@ -32,6 +32,21 @@ class DetailRelease(Release):
         """Public facts that were declared: none."""
         return Rules()
 
+    @property
+    def magnitude(self) -> None:
+        """Numbers are counts, and no sums of a column."""
+        return None
+
+    @property
+    def quantity(self) -> str:
+        """What its numbers are, in words."""
+        return "number of records"
+
+    @property
+    def rounding(self) -> int:
+        """What its numbers are multiples of."""
+        return 1
+
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> DetailRelease:
         """From a recorded answer."""
