@@ -329,6 +329,18 @@ class Curator:
         return Draft.of(self.desk, LoadsAsk())
 
     @typed
+    def for_ac(self, release: str, *, power_factor: Number = 0.95, beta: Number = 0.01) -> HiddenLoads:
+        """Released loads of this grid moved until AC optimal power flow converges for them, at no cost.
+
+        `power_factor` is public, and gives reactive power; see `HiddenLoads.for_ac`.
+        """
+        moved = getattr(self.desk, "for_ac", None)
+        if moved is None:
+            raise InputError("dataset", self.declared.name, "the loads of a grid")
+        found: HiddenLoads = moved(release, power_factor, beta)
+        return found
+
+    @typed
     def synthesize(
         self,
         method: str = "auto",

@@ -80,6 +80,15 @@ class LoadDesk(LedgerDesk):
         """The private loads."""
         return self.loads
 
+    def for_ac(self, release: str, power_factor: Number, beta: Number) -> HiddenLoads:
+        """Released loads moved until AC converges. Of the grid file what is public is read."""
+        found = self.release(release, "")
+        if not isinstance(found, HiddenLoads):
+            raise InputError("release", release, "the id of a set of loads")
+        if not isinstance(self.loads, GridFile):
+            raise InputError("loads", kind_of(self.loads), "those of a grid file; others have release.for_ac(net)")
+        return found.for_ac(self.loads.net(), power_factor=power_factor, beta=beta)
+
     def fits(self, plan: Priced, columns: Iterable[str]) -> None:
         """Refuse a file whose grid is another one by now."""
         if isinstance(self.loads, GridFile):

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.core.exact import Number, as_written
 from discreet.errors import InputError, Phrase, kind_of
 from discreet.power.grid import Grid, Reals
-from discreet.power.pandapower import ac_cost
+from discreet.power.pandapower import ac_cost, public_net
 from discreet.power.repair import Repair
 
 __all__ = ["AlternatingLoads", "repair_ac"]
@@ -46,7 +46,8 @@ def repair_ac(
 
     Noise makes some loads huge, which a DC flow may still feed and voltages do not allow. So loads are drawn toward
     their mean, each time brought back to a DC cost within `beta` of `cost`, until AC converges. Of the net its loads'
-    powers are not read: reactive power follows from `power_factor`, one for all loads or one for each, which is public.
+    powers are not read, nor what generators give for them: reactive power follows from `power_factor`, one for all
+    loads or one for each, which is public.
 
     Guarantee: it sees released and public numbers only, so it costs nothing (docs/proofs/power.md, "AC").
     """
@@ -61,7 +62,7 @@ def repair_ac(
         if value <= 0:
             raise InputError(name, value, "more than zero")
     repair = Repair(grid, fine, np.full(grid.loads, max(1, int(grid.capacity / fine)), dtype=np.int64))
-    alike = np.full(grid.loads, float(drawn.mean()))
+    alike, net = np.full(grid.loads, float(drawn.mean())), public_net(net, float(drawn.sum()))
     first: tuple[Reals, float] | None = None
     for moved in _TOWARD:
         target = (1 - moved) * drawn + moved * alike

@@ -13,7 +13,7 @@ from discreet.errors import MISSING, InputError, Phrase, kind_of
 from discreet.power.grid import Grid
 from discreet.power.loads import Exact, exact_loads
 from discreet.power.matpower import Case
-from discreet.power.pandapower import load_powers, read_net
+from discreet.power.pandapower import load_powers, net_of_case, public_net, read_net
 from discreet.power.schema import GridSchema, PublicGrid
 from discreet.power.series import check_header, read_series
 
@@ -62,6 +62,12 @@ class GridFile:
         if self.of_matpower:
             return Grid.from_matpower(self.path, self.loads)
         return Grid.from_pandapower(read_net(self.path))
+
+    def net(self) -> Any:
+        """The public net, for AC: nothing in it follows from what its loads draw."""
+        if self.of_matpower:
+            return net_of_case(Case.read(self.path), self.loads)
+        return public_net(read_net(self.path), 0.0)
 
     def described(self, schema: GridSchema, version: DataVersion | None = None) -> tuple[PublicGrid, GridFile]:
         """What is public of the file, and the file held to it."""

@@ -16,9 +16,9 @@ import numpy as np
 from discreet.errors import InputError, MissingExtraError, Phrase, kind_of
 from discreet.power.grid import Grid, Reals
 from discreet.power.loads import as_load
-from discreet.power.matpower import assemble_grid
+from discreet.power.matpower import Case, assemble_grid
 
-__all__ = ["ac_cost", "grid_of_net", "load_powers", "read_net"]
+__all__ = ["ac_cost", "grid_of_net", "load_powers", "net_of_case", "public_net", "read_net"]
 
 _PD, _GS = 2, 4
 _STARTS = ("flat", "pf")  # where the solver may start; it often converges from one and not from the other
@@ -36,6 +36,61 @@ def read_net(path: str | Path) -> Any:
         allowed = "a net that pandapower saved: pandapower.to_json(net, path)"
         raise InputError("path", Path(path).name, f"{allowed} ({problem})")
     return net
+
+
+def net_of_case(case: Case, declared: Sequence[int] | None) -> Any:
+    """A net of a MATPOWER case, with loads at the declared buses or at every bus, for AC.
+
+    Only what is public goes into it: of buses neither their loads nor the voltages that follow from them, of generators
+    not what they give, of branches no flows.
+    """
+    _pandapower()
+    rows, problem = case.connected.copy(), ""
+    places = {int(number): place for place, number in enumerate(rows[:, 0])}
+    loads = [places[number] for number in case.load_buses(declared)]
+    rows[:, 0], rows[:, 2:4], rows[:, 7], rows[:, 8] = np.arange(len(rows)), 0.0, 1.0, 0.0
+    rows[loads, 2] = 1.0  # converted to a load, whatever it draws
+    gen, branch = np.zeros((len(case.gen), 21)), case.branch[:, :13].copy()
+    gen[:, : case.gen.shape[1]] = case.gen[:, :21]
+    gen[:, 1:3], gen[:, 5] = 0.0, 1.0
+    on = np.array([int(bus) in places for bus in gen[:, 0]])
+    linked = np.array([int(one) in places and int(other) in places for one, other in branch[:, :2]])
+    gen, branch, costs = gen[on], branch[linked], case.gencost[: len(case.gen)][on]
+    gen[:, 0] = [places[int(bus)] for bus in gen[:, 0]]
+    branch[:, :2] = [[places[int(one)], places[int(other)]] for one, other in branch[:, :2]]
+    matrices = {"baseMVA": case.base, "bus": rows, "gen": gen, "branch": branch, "gencost": costs, "version": "2"}
+    with _quiet():
+        from pandapower.converter.pypower.from_ppc import from_ppc
+
+        try:
+            net = from_ppc(matrices, f_hz=60)
+        except Exception as error:  # pandapower raises whatever it meets
+            problem = type(error).__name__
+    if problem or len(net.load) != len(loads):
+        hint = "Save it as a pandapower net (.json) instead."
+        raise InputError(
+            "grid", Phrase(f"one that fails ({problem or 'loads'})"), "a case pandapower can convert", hint
+        )
+    order = {int(bus): index for index, bus in net.load["bus"].items()}
+    net.load = net.load.loc[[order[int(net.bus.index[place])] for place in loads]].reset_index(drop=True)
+    return net
+
+
+def public_net(net: Any, total: float) -> Any:
+    """A copy of a net without what its loads draw, and generators that share `total` MW by what they can give.
+
+    What generators gave, and results of earlier runs, follow from the loads: a solver that starts there would tell.
+    """
+    bare = copy.deepcopy(net)
+    _loads(bare)
+    for name in [name for name in bare if name.startswith("res_")]:
+        bare[name] = bare[name].iloc[:0]
+    bare.load["p_mw"], bare.load["q_mvar"], bare.load["scaling"] = 0.0, 0.0, 1.0
+    if "max_p_mw" in bare.gen and len(bare.gen):
+        most = bare.gen["max_p_mw"].fillna(0.0).clip(lower=0.0)
+        if most.sum() > 0:
+            bare.gen["p_mw"], bare.gen["scaling"] = most * min(1.0, total / most.sum()), 1.0
+    return bare
 
 
 def grid_of_net(net: Any) -> Grid:

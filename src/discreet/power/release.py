@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+from discreet.core.exact import Number, as_written
 from discreet.core.note import Note
 from discreet.core.publication import Publication, rows_table
 from discreet.core.release import Release, number, percent
@@ -70,11 +72,57 @@ class HiddenLoads(Publication):
         each = len(self.table) // self.times
         return self.loads[(time - 1) * each : time * each]
 
+    @typed
+    def for_ac(self, net: Any, *, power_factor: Number = 0.95, beta: Number = 0.01) -> HiddenLoads:
+        """The same loads moved until the AC optimal power flow of a net converges for them: `repair_ac`. Costs nothing.
+
+        `net` is a pandapower net, of which what its loads draw is not read, or the path of the grid file. Intervals are
+        widened where loads were moved out of them. The report says, as `ac`, how far they were moved and what AC costs.
+        """
+        from discreet.power.alternating import repair_ac
+        from discreet.power.file import GridFile
+
+        if isinstance(net, (str, Path)):
+            net = GridFile.of(net).net()
+        reports = self.report.get("times", [self.report])
+        how = {"power_factor": power_factor, "beta": beta, "step": self.table.query.get("step_mw", "0.001")}
+        found = [
+            repair_ac(net, self.at(time), cost=report["reference"], **how) for time, report in enumerate(reports, 1)
+        ]
+        moved = [load for one in found for load in one.loads]
+        low = [min(end, load) for end, load in zip(self.table["mw_lower"], moved, strict=True)]
+        high = [max(end, load) for end, load in zip(self.table["mw_upper"], moved, strict=True)]
+        columns = {**self.table.columns, "mw": moved, "mw_lower": low, "mw_upper": high}
+        told = {
+            "power_factor": float(as_written(power_factor, "power_factor")),
+            "converges": all(one.ac_cost is not None for one in found),
+            "moved": [one.moved for one in found],
+            "cost": [one.cost for one in found],
+            "ac_cost": [one.ac_cost for one in found],
+        }
+        note = Note("repaired", _alternating(told), ("mw",))
+        table = replace(self.table, columns=columns, notes=(*self.table.notes, note))
+        return replace(self, table=table, report={**self.report, "ac": told})
+
     def __str__(self) -> str:
         first, *others = _repaired(self.report)
         when = f" at {self.times:,} times" if self.times > 1 else ""
         head = f"{len(self.table) // self.times} loads{when}, {first[:1].lower()}{first[1:]}"
+        if "ac" in self.report:
+            others.append(_alternating(self.report["ac"]))
         return "\n".join([head, *others, f"[{percent(self.table.confidence)} intervals; {self.about}]"])
+
+
+def _alternating(told: Mapping[str, Any]) -> str:
+    """What moving loads for AC came to, in sentences."""
+    several = len(told["moved"]) > 1
+    if not told["converges"]:
+        when = " at every time" if several else ""
+        return f"AC optimal power flow did not converge{when}: loads are feasible for DC only."
+    furthest, at_most = max(told["moved"]), "at most " if several else ""
+    way = "as they were" if not furthest else f"moved {at_most}{percent(round(furthest, 6))} of the way to their mean"
+    cost = number(sum(told["ac_cost"]))
+    return f"AC optimal power flow converges ({way}), at a power factor of {told['power_factor']:g}; its cost: {cost}."
 
 
 def _repaired(report: Mapping[str, Any]) -> list[str]:

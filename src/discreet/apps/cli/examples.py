@@ -127,7 +127,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "loads release": (
         "discreet loads release grid/case14.m --schema grid/discreet.toml --cost 7643 --within 3 --id june -y",
     ),
-    "loads show": ("discreet loads show june --out hidden",),
+    "loads show": (
+        "discreet loads show june --out hidden",
+        "discreet loads show june --ac --grid grid/case14.m --schema grid/discreet.toml",
+    ),
     "releases list": ("discreet releases list --dataset people",),
     "releases show": ("discreet releases show counties --format csv",),
     "releases publish": (

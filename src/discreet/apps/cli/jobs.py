@@ -55,7 +55,9 @@ def _commands(kind: str) -> Commands:
         case "search":
             return Commands(ask, "the best of several models", "Models tuned privately", MODEL)
         case "loads":
-            return Commands(ask, "loads of a grid", "Loads of a power grid, hidden", TABLES)
+            from discreet.apps.cli.loads import LOADS
+
+            return Commands(ask, "loads of a grid", "Loads of a power grid, hidden", LOADS)
         case _:  # a kind that needs nothing of its own: its releases are tables
             about = (ask.__doc__ or "").partition("\n")[0].rstrip(".")
             return Commands(ask, f"a {KINDS[kind].noun}", about, TABLES)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, cast
+from urllib.parse import urlencode
 
 from discreet.apps.client.job import answer_from, record, segment
 from discreet.apps.client.offer import RemoteOffer, RemoteQuestionOffer, RemoteStreamOffer
 from discreet.apps.client.transport import Transport
+from discreet.core.exact import Number
+from discreet.core.note import Note
 from discreet.curator.kinds import kind_of, table_of
 from discreet.data.schema import Schema
 from discreet.errors import InputError
@@ -91,6 +94,14 @@ class RemoteDesk:
         """A release of any kind made before, read again for free; with `part`, its table of that name."""
         whole = _read(*record(self.transport, self.dataset, release))
         return table_of(whole, part) if part else whole
+
+    def for_ac(self, release: str, power_factor: Number, beta: Number) -> Any:
+        """Released loads moved until AC converges, there: the grid file is on the server."""
+        asked = urlencode({"power_factor": str(power_factor), "beta": str(beta)})
+        found = self.transport.send(f"{self.path}/loads/{segment(release)}/ac?{asked}")
+        base = self.release(release)
+        notes = tuple(Note.from_dict(one) for one in found["notes"])
+        return replace(base, table=replace(base.table, columns=found["columns"], notes=notes), report=found["report"])
 
     def publish(self, release: str, how: Mapping[str, Any]) -> Any:
         """A release of any kind made before, published again there from what was measured for it."""

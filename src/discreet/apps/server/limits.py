@@ -37,6 +37,7 @@ __all__ = [
     "check_amount",
     "check_asked",
     "check_draft",
+    "check_fed",
     "check_key",
     "check_lists",
     "check_replicates",
@@ -125,6 +126,15 @@ def check_rows(rows: Any, plan: Any, known: Outcome) -> None:
         most = max(had, min(most, _ROWS * had))
     if type(rows) is not int or not 0 < rows <= most:
         raise InputError("rows", rows, f"a whole number from 1 to {most:,} over HTTP", _FREE)
+
+
+def check_fed(declared: Described) -> None:
+    """Refuse to work out AC power flows of a large grid while a caller waits."""
+    facts: Mapping[str, Any] = getattr(declared, "facts", {})
+    many = facts.get("buses", 0) * getattr(declared, "times", 1)
+    if many > _FED:
+        hint = "Do it with a net of your own: release.for_ac(net)."
+        raise InputError("release", Phrase(f"loads of {many:,} buses and times"), f"of at most {_FED:,} for AC", hint)
 
 
 def check_replicates(many: int, tree: TreeRelease) -> None:

@@ -11,9 +11,10 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from discreet.apps.server.access import Access
-from discreet.apps.server.limits import check_replicates
+from discreet.apps.server.limits import check_fed, check_replicates
 from discreet.apps.server.requests import MapRequest, PublishRequest
 from discreet.apps.server.responses import (
+    AnyResponse,
     FigureResponse,
     Json,
     ReleaseResponse,
@@ -155,6 +156,22 @@ def routes(service: Service, access: Access) -> APIRouter:
         whole: TreeRelease = found(name, "tree", release, caller)
         with service.plans.turn(caller.name):
             return Json(figure_of(whole, of, share_of, field="of").to_dict())
+
+    @api.get("/loads/{release}/ac", responses=answers(AnyResponse, "the loads, and a report of the repair for AC"))
+    def loads_ac(
+        name: str,
+        release: str,
+        power_factor: Annotated[str, Query(max_length=100)] = "0.95",
+        beta: Annotated[str, Query(max_length=100)] = "0.01",
+        caller: Caller = access.anyone,
+    ) -> Json:
+        """Released loads moved until AC optimal power flow converges, with a public power factor. Free."""
+        found(name, "loads", release, caller)
+        curator = service.curator(name, caller)
+        check_fed(curator.declared)
+        with service.plans.turn(caller.name):
+            moved = curator.for_ac(release, power_factor=power_factor, beta=beta)
+        return Json(service.shown(name, release, moved.to_dict(), caller))
 
     @api.get("/synth/{release}", responses=summary)
     def synth(name: str, release: str, caller: Caller = access.anyone) -> Json:
