@@ -1,6 +1,5 @@
 """Released loads moved until AC converges: by public numbers alone, and no further than they must be."""
 
-import warnings
 from unittest import mock
 
 import numpy as np
@@ -13,18 +12,9 @@ from discreet.power.grid import Grid
 from discreet.power.loads import Loads
 from discreet.power.opf import optimal_flow
 from discreet.power.pandapower import ac_cost
+from pandapower_nets import case
 
 pytest.importorskip("clarabel", reason="needs discreet[power]")
-
-
-def case(name):
-    """A case that pandapower ships."""
-    pytest.importorskip("pandapower", reason="needs discreet[power]")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pandapower import networks
-
-        return getattr(networks, name)()
 
 
 def spoilt(net):

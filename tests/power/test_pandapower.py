@@ -12,24 +12,9 @@ from discreet.errors import InputError
 from discreet.power.grid import Grid, Piecewise
 from discreet.power.loads import Loads
 from discreet.power.opf import optimal_flow
+from pandapower_nets import case, loaded
 
 pytest.importorskip("clarabel", reason="needs discreet[power]")
-
-
-def case(name):
-    """A case that pandapower ships, to be changed at will."""
-    pytest.importorskip("pandapower", reason="needs discreet[power]")
-    return copy.deepcopy(loaded(name))
-
-
-@cache
-def loaded(name):
-    """What pandapower warns of while a case is loaded is not ours."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pandapower import networks
-
-        return getattr(networks, name)()
 
 
 def their_cost(net):
