@@ -1,10 +1,8 @@
 """pandapower nets: the grid behind one without its loads, costs that agree with pandapower's, AC cost."""
 
-import copy
 import math
 import warnings
 from fractions import Fraction
-from functools import cache
 
 import pytest
 
@@ -12,7 +10,7 @@ from discreet.errors import InputError
 from discreet.power.grid import Grid, Piecewise
 from discreet.power.loads import Loads
 from discreet.power.opf import optimal_flow
-from pandapower_nets import case, loaded
+from pandapower_nets import case
 
 pytest.importorskip("clarabel", reason="needs discreet[power]")
 
