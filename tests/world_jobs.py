@@ -287,6 +287,8 @@ def magnitudes(chance: random.Random) -> Job:
     schema = schema_of(unit_of(chance))
     part, price = _price(chance)
     how: dict[str, Any] = {"by": chance.choice([[], ["f"], ["f", "o"]])}
+    if len(how["by"]) > 1 and chance.random() < 0.5:
+        how["queries"] = {"f": 1, "total": 1, "all": 2}
     how |= chance.choice([{"measure": "y"}, {"weight": "y"}, {"measure": "y", "bounds": (2, 30)}])
     how = chance.choice([how, {**how, "bounds": None, "measure": "y * 2", "weight": None}, how])
     if chance.random() < 0.3:

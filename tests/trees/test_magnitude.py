@@ -101,6 +101,7 @@ COLUMNS = {
     "income": Real(0, 1000),
     "loss": Real(-50, 50),
     "w": Real(1, 20, nullable=False),
+    "kind": Category(["x", "y"], nullable=False),
 }
 LEVELS = {"state": 2, "county": 5}
 
@@ -116,6 +117,7 @@ def rows_of(seed: int = 3, many: int = 6000) -> pyarrow.Table:
             "income": np.rint(rng.lognormal(5, 0.6, many).clip(0, 1000) * 8) / 8,
             "loss": rng.uniform(-50, 50, many),
             "w": np.rint(rng.uniform(1, 20, many) * 4) / 4,
+            "kind": rng.choice(["x", "y"], many).tolist(),
         }
     )
 
@@ -234,6 +236,16 @@ def test_sums_shares_and_incomes_per_head_have_intervals(desk):
     assert replicates.sum().value == sums.sum().value
     assert replicates.columns("all")["sum_income_replicate_1"][0] == next(iter(replicates.levels("all")))[0, 0]
     assert replicates.estimate(lambda leaves: leaves.sum()).value == sums.sum().value
+
+
+def test_margins_of_sums_agree_with_their_cells(desk):
+    asked = desk.tree(LEVELS, by=["sex", Key("kind")], measure="pay", queries={"sex": 1, "all": 2, "total": 1})
+    release = asked.plan(epsilon=10**10).release()
+    margin = release.margin("state", "sex")
+    assert margin["sum_pay"] == plain("pay").reshape(2, 30, 2).sum(axis=1).ravel().tolist()
+    noisy = asked.plan(epsilon=1).release()
+    assert noisy.rounding > 1
+    assert sum(noisy.margin("county", "sex")["sum_pay"]) == sum(noisy["all"]["sum_pay"])
 
 
 def test_files_dictionary_and_map_name_the_sum_and_its_unit(desk, tmp_path):

@@ -231,7 +231,10 @@ class TreeRelease(Publication):
     def to_dict(self) -> dict[str, Any]:
         """Plain values that say what it is, without its numbers."""
         levels = dict(zip(self.levels, self.tree.sizes, strict=True))
-        return {**super().to_dict(), "method": self.method, "levels": levels, "notes": list(self.notes)}
+        found = {**super().to_dict(), "method": self.method, "levels": levels, "notes": list(self.notes)}
+        if self.magnitude is not None:
+            found |= {"numbers": self.quantity, "rounding": float(self.rounding)}
+        return found
 
     def sum(self, regions: Any = None, cells: Any = None, *, confidence: float | None = None) -> Sum:
         """The sum over regions and cells that the reader picks, with an interval for it. Costs nothing.
@@ -301,7 +304,8 @@ class TreeRelease(Publication):
         return draw_map(self, title=title, label=label, compare=compare, **how)
 
     def __repr__(self) -> str:
-        lines = [f"<Hierarchy of {self.dataset!r}, by {self.method}>"]
+        what = "" if self.magnitude is None else f": {self.quantity}"
+        lines = [f"<Hierarchy of {self.dataset!r}{what}, by {self.method}>"]
         for name, size in zip(self.levels, self.tree.sizes, strict=True):
             lines.append(f"  {name}: {plural(size, 'region')} x {plural(self._cells, 'cell')}")
         lines += [f"Note: {note.text}" for note in self.table_notes()]

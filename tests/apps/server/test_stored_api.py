@@ -26,6 +26,17 @@ def spent(service):
     return {one.allotment.name: one.spent.amount for one in service.curators["people"].standing()}
 
 
+def test_sums_by_region_from_plan_to_tables(service):
+    ann, asked = client(service), {**TREE, "measure": "age", "bounds": [0, 8]}
+    plan = ann.post("/api/datasets/people/tree/plan", json=asked).json()
+    assert plan["measure"] == "sum of age"
+    ann.post("/api/datasets/people/tree/release", json={**asked, "release": "ages"})
+    waited(ann, "ages")
+    assert ann.get("/api/datasets/people/tree/ages").json()["numbers"] == "sum of age"
+    table = ann.get("/api/datasets/people/tree/ages/table?level=county").json()
+    assert table["outputs"] == ["sum_age"]
+
+
 def test_a_hierarchy_from_plan_to_tables(service):
     ann = client(service)
     plan = ann.post("/api/datasets/people/tree/plan", json=TREE).json()

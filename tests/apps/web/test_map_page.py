@@ -14,6 +14,7 @@ pytest.importorskip("httpx")
 from job_pages import (
     TREE,
     WHY,
+    begun,
     confirmation,
     result_of,
     service_fixture,  # noqa: F401
@@ -133,3 +134,16 @@ def test_what_is_public_about_the_counts_can_be_pasted(service):
     wrong = ann.post("/d/people/map", {**regions, "covariate": "county,units\nA1,3"})
     assert wrong.status_code == 422
     assert "A2" in wrong.text
+
+
+def test_sums_and_weights_can_be_asked_for_and_are_named(service):
+    ann = signed(service)
+    assert "Sums or sampling weights" in ann.get("/d/people/map").text
+    asked = {**TREE, "measure": "age", "bounds": "0, 8"}
+    assert "Each number is a sum of age." in ann.post("/d/people/map", asked).text
+    page = ann.get(result_of(waited(ann, begun(ann, "map", asked))))
+    assert "people: sum of age by state and county, by works" in page.text
+    assert "sum_age" in page.text
+    wrong = ann.post("/d/people/map", {**TREE, "measure": "age", "weight": "age"})
+    assert wrong.status_code == 422
+    assert "left out where measure is given" in wrong.text

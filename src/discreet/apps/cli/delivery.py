@@ -275,8 +275,8 @@ def _deliver_tree(answer: TreeRelease, given: Mapping[str, Any]) -> None:
     rows = []
     for level, name in enumerate(answer.levels):
         counts, kinds = answer.estimate.counts[level], (answer.estimate.each, answer.estimate.typical)
-        half = ["-" if ends is None else number(ends.half_width(level)) for ends in kinds]
-        rows.append([name, f"{len(counts):,}", f"{int(counts.sum()):,}", *half])
+        half = ["-" if ends is None else number(answer.valued(ends.half_width(level))) for ends in kinds]
+        rows.append([name, f"{len(counts):,}", number(answer.valued(int(counts.sum()))), *half])
     show_table("", ["level", "regions", "sum", "half-width (mean), each", "typical"], rows, numbers=4)
     for note in answer.table_notes():
         say(f"Note: {note.text}")

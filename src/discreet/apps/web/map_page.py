@@ -20,7 +20,7 @@ from discreet.apps.web.releases import kind_of
 from discreet.apps.web.store import Store
 from discreet.core.release import Release, number
 from discreet.curator.kinds import table_of
-from discreet.data.column import Category
+from discreet.data.column import Category, Integer, Real
 from discreet.errors import InputError
 from discreet.ledger.outcome import Outcome
 from discreet.ledger.quote import price_text
@@ -76,7 +76,9 @@ def routes(frame: Frame) -> APIRouter:
         return {"levels": next(iter(likely or names), "")} if names else {}
 
     def more(dataset: str, caller: Caller) -> dict[str, Any]:
-        return {"made": made(frame, dataset, caller, "tree")}
+        columns = service.curator(dataset, caller).schema.columns
+        sums = [name for name, column in columns.items() if isinstance(column, Integer | Real)]
+        return {"made": made(frame, dataset, caller, "tree"), "sums": sums}
 
     form = JobForm(frame, Store(service.jobs.path), "map", "map_form.html", "tree", more, first)
     form.add(pages)
