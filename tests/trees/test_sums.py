@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -178,6 +180,28 @@ def test_intervals_of_sums_differences_and_shares_cover():
             held[index] += figure.lower <= exact <= figure.upper
     for many in held:
         assert at_most(runs - int(many), runs, 0.05)
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 4), Fraction(1, 3), Fraction(2, 5), Fraction(1, 2), Fraction(4, 5)])
+def test_little_noise_on_whole_numbers_is_covered_as_well(scale):
+    """Every pair of noises, with its chance: no draw decides."""
+    from discreet.trees.sums import Part, Sum
+
+    reach = np.arange(-9, 10)
+    chances = np.exp(-np.abs(reach) / float(scale))
+    chances /= chances.sum()
+    one, two = np.eye(TREE.leaves)[0], np.eye(TREE.leaves)[1]
+    missed = dict.fromkeys(("difference", "share", "half", "halves"), 0.0)
+    for first, p in zip(reach, chances, strict=True):
+        for second, q in zip(reach, chances, strict=True):
+            leaves = np.full((TREE.leaves, 1), 50)
+            leaves[:2, 0] += [first, second]
+            noise = Covariance(measured([None] * 3 + [Laplace(scale)], cells=1, leaves=leaves))
+            a, b = (Sum.of((Part(noise, leaves, Weights(((u, np.ones(1)),))),), 0.95, natural=True) for u in (one, two))
+            figures = {"difference": (a - b, 0), "share": (a / b, 1), "half": (a / 2, 25), "halves": (a / 2 + b, 75)}
+            for name, (figure, exact) in figures.items():
+                missed[name] += p * q * (not figure.lower <= exact <= figure.upper)
+    assert {name: many for name, many in missed.items() if many > 0.0501} == {}
 
 
 @pytest.mark.parametrize(

@@ -98,15 +98,16 @@ class Sum(Figure):
     @classmethod
     def of(cls, parts: tuple[Part, ...], confidence: float, *, natural: bool) -> Sum:
         """The sum over parts."""
-        value = sum(part.weights.of(part.leaves) for part in parts)
+        value: float = sum(part.weights.of(part.leaves) for part in parts)
         estimate = sum(part.weights.of(part.noise.linear.counts[-1]) for part in parts)
         deviation = math.sqrt(max(_covariance(parts, parts), 0.0))
-        half = max(float(half_width(part.noise.measured, 1 - confidence, np.square(deviation))) for part in parts)
+        half = _reach(parts, deviation, confidence)
         lower, upper = estimate - half, estimate + half
+        if (step := _lattice(parts)) is not None:
+            value, lower, upper = round(value / step), math.ceil(lower / step), math.floor(upper / step)
+            value, lower, upper = (step * end for end in (value, lower, upper))
         if natural:
-            lower, upper = max(lower, 0.0), max(upper, 0.0)
-        if natural and all(part.whole for part in parts):
-            value, lower, upper = round(value), math.ceil(lower - 0.5), math.floor(upper + 0.5)
+            lower, upper = max(lower, 0), max(upper, 0)
         return cls(value, min(lower, value), max(upper, value), deviation, confidence, parts, float(estimate), natural)
 
     def __add__(self, other: Any) -> Sum:
@@ -138,6 +139,36 @@ def _covariance(some: tuple[Part, ...], others: tuple[Part, ...]) -> float:
     return sum(one.noise.between(one.weights, two.weights) for one, two in pairs)
 
 
+def _step(parts: tuple[Part, ...]) -> float:
+    """The most that one step of the noise moves the sum: noise is on whole numbers, and weights are its steps."""
+    terms = (term for part in parts for term in part.weights.terms)
+    return max(float(np.abs(leaves).max(initial=0) * np.abs(cells).max(initial=0)) for leaves, cells in terms)
+
+
+def _lattice(parts: tuple[Part, ...]) -> float | int | None:
+    """The number that the sum is a multiple of, where all weights are the same; None where they differ."""
+    steps = set()
+    for leaves, cells in (term for part in parts for term in part.weights.terms):
+        found = [np.unique(np.abs(weights[weights != 0])) for weights in (leaves, cells)]
+        if any(len(some) > 1 for some in found):
+            return None
+        if all(len(some) for some in found):
+            steps.add(float(found[0][0] * found[1][0]))
+    if len(steps) != 1:
+        return None
+    (step,) = steps
+    return int(step) if step.is_integer() else step
+
+
+def _reach(parts: tuple[Part, ...], deviation: float, confidence: float) -> float:
+    """How far from its estimate a sum may be: as for single counts (`each`), in steps of its own, and half a step."""
+    step = _step(parts)
+    if deviation <= 1e-9 * step:  # what was added is taken off again
+        return 1e-9 * step
+    variance = np.square(deviation / step)
+    return step * (max(float(half_width(part.noise.measured, 1 - confidence, variance)) for part in parts) + 0.5)
+
+
 def _finite(value: Any, field: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not math.isfinite(value):
         raise InputError(field, value, "a finite number")
@@ -155,11 +186,15 @@ def _ratio(above: Sum, below: Sum) -> Figure:
     value = above.value / below.value if above.value is not None and below.value else None
     both = (*above.parts, *below.parts)
     z = max(deviations(part.noise.measured, 1 - above.confidence) for part in both)
-    shared = _covariance(above.parts, below.parts)
-    a = below.estimate**2 - (z * below.deviation) ** 2
-    b = above.estimate * below.estimate - z**2 * shared
-    c = above.estimate**2 - (z * above.deviation) ** 2
-    root = b**2 - a * c
+    high, low = (_reach(one.parts, one.deviation, above.confidence) for one in (above, below))
+    spread = above.deviation * below.deviation
+    shared = high * low * min(_covariance(above.parts, below.parts) / spread, 1.0) if spread else 0.0
+    a = below.estimate**2 - low**2
+    b = above.estimate * below.estimate - shared
+    apart = (above.estimate * low) ** 2 + (below.estimate * high) ** 2
+    root = apart - 2 * above.estimate * below.estimate * shared + shared**2 - (high * low) ** 2
+    if abs(root) < 1e-9 * apart:  # a multiple of what it is divided by
+        root = 0.0
     least = 0.0 if above.natural and below.natural else None
     most = 1.0 if least is not None and _within(above, below) else None
     if a <= 0 or root < 0:  # what it is divided by cannot be told from zero
