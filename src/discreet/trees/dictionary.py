@@ -123,7 +123,7 @@ def _number(release: TreeRelease, name: str, missing: bool) -> Field:
     sure, noun, magnitude = percent(release.confidence), release.counted, release.magnitude
     output = release.output if name.startswith(release.output) else "count"  # of groups by size, too
     what = release.quantity + (" of that size or larger" if output == "at_least" else "")
-    kind = "integer" if release.rounding.denominator == 1 else "number"
+    kind = "integer" if release.step.denominator == 1 else "number"
     if magnitude is not None:
         noun = "sum of weights" if magnitude.weight else magnitude.column
     multiples = "" if release.rounding == 1 else f", multiples of {float(release.rounding):g}"
@@ -151,7 +151,7 @@ def _number(release: TreeRelease, name: str, missing: bool) -> Field:
             number = rest.rpartition("_")[2]
             said = f"The {what} as it might have come out with other noise: replicate {number}, which may be negative"
             return Field(name, kind, said, noun, multiples.removeprefix(", ") or "whole numbers")
-    return Field(name, kind, said, noun, f"0 or more{multiples}", absent)
+    return Field(name, kind, said, noun, "0 or more" if rest else f"0 or more{multiples}", absent)
 
 
 def _type(values: Iterable[Any]) -> str:

@@ -185,7 +185,7 @@ def _margin_widths(plan: TreePlan) -> dict[str, list[float]]:
     best, z, shape = gls(measured), deviations(measured, 1 - plan.confidence), plan.counted.shape
     return {
         query: [
-            float(plan.rounding) * z * math.sqrt(float(np.median(best.margin(level, axes, shape)[1])))
+            float(plan.step) * z * math.sqrt(float(np.median(best.margin(level, axes, shape)[1])))
             for level in range(plan.counted.tree.depth)
         ]
         for query, axes in asked.items()
@@ -198,14 +198,14 @@ def _blank(plan: TreePlan, measures: Sequence[LevelMeasure]) -> Measurement:
 
     tree, cells, shape = plan.counted.tree, plan.counted.cells, plan.counted.shape
     zeros = [one.of(np.zeros((tree.sizes[one.level], cells), np.int64), shape) for one in measures]
-    return measured_as(plan.counted, measures, zeros, plan.grain)
+    return measured_as(plan.counted, measures, zeros, plan.fine)
 
 
 def _half_widths(plan: TreePlan, measures: Sequence[LevelMeasure]) -> list[list[float]]:
     """Of a cell, and of a total, of the median region of every level."""
     measured = _blank(plan, measures)
     best, z = gls(measured), deviations(measured, 1 - plan.confidence)
-    of, unit = (best.variance, best.total_variance), float(plan.rounding)
+    of, unit = (best.variance, best.total_variance), float(plan.step)
     return [[unit * z * math.sqrt(float(np.median(level))) for level in variances] for variances in of]
 
 

@@ -105,7 +105,7 @@ _NUMBERS = {
     cell_column("NAME"): "label of the cell, one column for each name among `cells`; missing where summed over",
     "query": f"`{COUNTS}` of single cells; `{TOTALS}` over all cells of a region, or `by NAME x NAME`, the margin of "
     "some columns, asked as questions of their own",
-    "value": "the true count plus noise: a whole number, which may be negative; of sums, that of units of `rounding`",
+    "value": "the true count plus noise: a whole number, which may be negative; of sums, how many times `step`",
     "noise": "`laplace` or `gaussian`: the discrete law of that name, on whole numbers",
     "scale": "its parameter, exactly, as a fraction: P(k) ~ exp(-|k|/scale), or P(k) ~ exp(-k^2 / (2 scale^2))",
     "variance": "the variance of the noise",
@@ -119,10 +119,11 @@ _REGIONS = {
 
 
 def _magnitude(release: TreeRelease) -> dict[str, Any]:
-    """What is summed, and what the noisy numbers are multiples of, where rows are not counted."""
+    """What is summed, what the noisy numbers and what published ones are multiples of, where rows are not counted."""
     if release.magnitude is None:
         return {}
-    return {"measure": release.magnitude.to_dict(), "rounding": str(release.rounding)}
+    units = {"step": str(release.step), "rounding": str(release.rounding)}
+    return {"measure": release.magnitude.to_dict(), **units}
 
 
 def _margins(release: TreeRelease, level: Level) -> dict[str, Any]:

@@ -84,6 +84,7 @@ def read_measurements(
         _published=None,
         rules=resolve_rules(about["rules"], tree, by),
         magnitude=about["measure"],
+        step=about["step"],
         rounding=about["rounding"],
     )
     return release.again(about["method"] if method is None else method, rules=rules, confidence=confidence)
@@ -144,16 +145,20 @@ def _description(path: Path) -> dict[str, Any]:
 
 def _read_magnitude(about: dict[str, Any]) -> None:
     """What is summed, and in which units; files of counts do not say."""
-    entry, text = about.get("measure"), about.get("rounding", "1")
+    entry = about.get("measure")
     about["measure"] = Magnitude.from_dict(entry)
     if entry is not None and about["measure"] is None:
         raise InputError(f"{DESCRIPTION}: measure", kind_of(entry), "an object with the name of a column")
-    try:
-        about["rounding"] = Fraction(text)
-    except (TypeError, ValueError, ZeroDivisionError):
-        raise InputError(f"{DESCRIPTION}: rounding", text, "a number above zero, as text") from None
-    if about["rounding"] <= 0:
-        raise InputError(f"{DESCRIPTION}: rounding", text, "a number above zero, as text")
+    for name in ("step", "rounding"):
+        text = about.get(name, "1")
+        try:
+            about[name] = Fraction(text)
+        except (TypeError, ValueError, ZeroDivisionError):
+            about[name] = Fraction(0)
+        if about[name] <= 0 or (about[name] / about["step"]).denominator != 1:
+            raise InputError(
+                f"{DESCRIPTION}: {name}", text, "a number above zero, as text, rounding a multiple of step"
+            )
 
 
 def _got(about: Any, name: str) -> Any:

@@ -17,6 +17,7 @@ from importlib import import_module
 from discreet.core.progress import notify
 from discreet.errors import InputError, Phrase
 from discreet.trees.estimate import Estimate
+from discreet.trees.grain import coarse_measurement, coarse_rules, refined
 from discreet.trees.intervals import with_each, with_typical
 from discreet.trees.measurement import Measurement
 from discreet.trees.rules import Rules
@@ -75,16 +76,22 @@ def _quicker(name: str, method: Method, measured: Measurement) -> Method:
     return partial(exact_chain, steps=0)
 
 
-def publish_counts(name: str, measured: Measurement, rules: Rules, confidence: float) -> Estimate | None:
-    """What a method makes of noisy counts, with intervals; None if it failed on them, which loses nothing."""
+def publish_counts(
+    name: str, measured: Measurement, rules: Rules, confidence: float, grain: int = 1
+) -> Estimate | None:
+    """What a method makes of noisy counts, with intervals; None if it failed on them, which loses nothing.
+
+    With `grain`, in multiples of so many, as far as the rules allow.
+    """
     try:
         notify(f"solving: {name}")
         method = method_named(name, chain=measured.chain)
-        estimate = method(measured, rules)
+        coarse, near = coarse_measurement(measured, grain), coarse_rules(rules, measured.tree, measured.cells, grain)
+        estimate = method(coarse, near)
         notify("finding intervals")
-        quicker = _quicker(name, method, measured)
-        short = with_typical(estimate, measured, rules, quicker, confidence, sampled=name in _DOWNWARD)
-        return with_each(short, measured, rules, confidence)
+        quicker = _quicker(name, method, coarse)
+        short = with_typical(estimate, coarse, near, quicker, confidence, sampled=name in _DOWNWARD)
+        return with_each(refined(short, measured, rules, grain), measured, rules, confidence)
     except Exception:
         # The noisy counts are paid for and must get on the record, whatever happens to what is made of them.
         return None

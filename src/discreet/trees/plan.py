@@ -26,7 +26,7 @@ from discreet.query.table_plan import TablePlan
 from discreet.trees.components import margin_of
 from discreet.trees.count import Tabulation
 from discreet.trees.declaration import resolve_rules
-from discreet.trees.magnitude import coarse_noise, coarse_values, rounding_notes, rules_in_units, unit_for
+from discreet.trees.grain import coarse_noise, coarse_values, rounding_notes, rules_in_steps, step_for, unit_for
 from discreet.trees.measurement import Level, Margin, Measurement
 from discreet.trees.methods import check_rules, method_named, publish_counts
 from discreet.trees.record import measured_from, measured_to, published_to, rules_to
@@ -80,7 +80,7 @@ class TreePlan(TablePlan):
     sparse: tuple[Sparse, ...] = ()
     expected: float | None = None
     rounding: Fraction = Fraction(1)
-    """What published numbers, and those of the rules, are multiples of: one, unless magnitudes are summed."""
+    """What published numbers are multiples of: one, unless magnitudes are summed."""
 
     @property
     def schema(self) -> Schema:
@@ -98,9 +98,19 @@ class TreePlan(TablePlan):
         return [] if self.counted.sizes is None else [self.counted.sizes.column]
 
     @property
+    def step(self) -> Fraction:
+        """What one of the noisy numbers on record stands for, and one of those of the rules."""
+        return step_for(self.counted.step, self.rounding)
+
+    @property
     def grain(self) -> int:
-        """How many steps of what the engine sums are one unit."""
-        return int(self.rounding / self.counted.step)
+        """How many such steps published numbers are multiples of."""
+        return int(self.rounding / self.step)
+
+    @property
+    def fine(self) -> int:
+        """How many steps of what the engine sums are one of these."""
+        return int(self.step / self.counted.step)
 
     @property
     def ways(self) -> tuple[tuple[LevelMeasure, ...], ...]:
@@ -163,11 +173,11 @@ class TreePlan(TablePlan):
         sure = self.confidence if confidence is None else float(read_confidence(confidence))
         kept = self.rules
         if rules is not None:
-            kept = rules_in_units(resolve_rules(rules, found.tree, self.counted.labels), self.rounding)
+            kept = rules_in_steps(resolve_rules(rules, found.tree, self.counted.labels), self.step)
         method_named(name, chain=found.chain, sums=self.counted.magnitude is not None)
         check_rules(found.tree, found.cells, kept, chain=found.chain)
         # If a method fails nothing is lost: `again` makes something else of what is on record.
-        estimate, written = publish_counts(name, found, kept, sure), rules_to(kept)
+        estimate, written = publish_counts(name, found, kept, sure, self.grain), rules_to(kept)
         if kept.declared:
             written["declared"] = list(kept.declared)
         return {
@@ -176,7 +186,7 @@ class TreePlan(TablePlan):
                 "cumulative": found.chain,
                 "confidence": sure,
                 "protects": str(self.unit),
-                **({} if self.counted.magnitude is None else {"rounding": str(self.rounding)}),
+                **({} if self.counted.magnitude is None else {"step": str(self.step), "rounding": str(self.rounding)}),
                 **({"rules": written} if any(written.values()) else {}),
                 "published": None if estimate is None else published_to(estimate, name),
             },
@@ -203,13 +213,13 @@ class TreePlan(TablePlan):
             known[measure.level] if measure.totals and measure.level in known else drawn(measure)
             for measure in measures
         ]
-        return measured_as(self.counted, measures, answers, self.grain)
+        return measured_as(self.counted, measures, answers, self.fine)
 
 
 def measured_as(
     counted: Tabulation, measures: Sequence[LevelMeasure], answers: Sequence[Any], grain: int = 1
 ) -> Measurement:
-    """Answers to questions about levels, put together: in units of `grain` of the steps that they come in."""
+    """Answers to questions about levels, put together: in `grain` of the steps that they come in."""
     levels = [Level() for _ in counted.tree.names]
     for measure, answer in zip(measures, answers, strict=True):
         old, noisy, noise = levels[measure.level], coarse_values(answer, grain), coarse_noise(measure.noise, grain)
@@ -262,8 +272,8 @@ def plan_tree(
     rounding = Fraction(1)
     if counted.magnitude is not None:
         asked = [one for way in (measures, *(other.measures for other in others)) for one in way]
-        rounding = unit_for(counted.step, math.sqrt(min(one.noise.variance for one in asked)), rules)
-        rules = rules_in_units(rules, rounding)
+        rounding = unit_for(counted.step, math.sqrt(min(one.noise.variance for one in asked)))
+        rules = rules_in_steps(rules, step_for(counted.step, rounding))
     # Rules that nothing can meet must not be found out after spending.
     check_rules(counted.tree, counted.cells, rules, chain=counted.chain)
     return TreePlan(counted, allotment, measures, method, rules, price.confidence, others, expected, rounding)

@@ -21,8 +21,9 @@ from discreet.query.predicate import predicate_from
 from discreet.trees.components import margin_of
 from discreet.trees.declaration import resolve_rules
 from discreet.trees.estimate import Ends, Estimate
+from discreet.trees.grain import rules_in_steps
 from discreet.trees.intervals.each import margin_ends, size_ends
-from discreet.trees.magnitude import Magnitude, rules_in_units
+from discreet.trees.magnitude import Magnitude
 from discreet.trees.measurement import Measurement
 from discreet.trees.methods import check_rules, method_named, publish_counts
 from discreet.trees.queries import margin_axes, margin_name
@@ -63,8 +64,10 @@ class TreeRelease(Publication):
     """Which rows are counted, where not all are."""
     magnitude: Magnitude | None = None
     """What is summed, where rows are not counted."""
+    step: Fraction = Fraction(1)
+    """What one of the numbers of `measured` and `estimate` stands for."""
     rounding: Fraction = Fraction(1)
-    """What one of the numbers of `measured` and `estimate` stands for: tables have multiples of it."""
+    """What the numbers of its tables are multiples of, as far as public rules allow."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> TreeRelease:
@@ -87,6 +90,7 @@ class TreeRelease(Publication):
             counted=_counted(answer.query),
             where=_condition(answer.query),
             magnitude=_magnitude(answer.query),
+            step=Fraction(entry.get("step", 1)),
             rounding=Fraction(entry.get("rounding", 1)),
             stale=answer.stale,
             caveats=answer.caveats,
@@ -104,7 +108,7 @@ class TreeRelease(Publication):
 
     @property
     def estimate(self) -> Estimate:
-        """The numbers as arrays of multiples of `rounding`, one row a region and one column a cell."""
+        """The numbers as arrays of multiples of `step`, one row a region and one column a cell."""
         if self._published is None:
             raise InputError(
                 "method",
@@ -129,12 +133,17 @@ class TreeRelease(Publication):
         sure = self.confidence if confidence is None else float(read_confidence(confidence))
         kept = self.rules if rules is None else self.rules_of(rules)
         check_rules(self.tree, self.measured.cells, kept, chain=self.measured.chain)
-        found = publish_counts(method, self.measured, kept, sure)
+        found = publish_counts(method, self.measured, kept, sure, self.grain)
         return replace(self, method=method, confidence=sure, rules=kept, _published=found)
 
     def rules_of(self, rules: Rules) -> Rules:
-        """Rules about the published numbers as arrays: of multiples of `rounding`."""
-        return rules_in_units(resolve_rules(rules, self.tree, self.by), self.rounding)
+        """Rules about the published numbers as arrays: of multiples of `step`."""
+        return rules_in_steps(resolve_rules(rules, self.tree, self.by), self.step)
+
+    @property
+    def grain(self) -> int:
+        """How many steps published numbers are multiples of."""
+        return int(self.rounding / self.step)
 
     def __getitem__(self, level: str) -> Release:
         """The table of a level: its regions and those they lie in, the cells, and counts with intervals."""
@@ -198,10 +207,10 @@ class TreeRelease(Publication):
         return f"number of {self.counted}" if self.magnitude is None else self.magnitude.words
 
     def valued(self, numbers: Any) -> Any:
-        """Multiples of `rounding` as the numbers that they stand for: whole ones where it is."""
-        if self.rounding == 1:
+        """Multiples of `step` as the numbers that they stand for: whole ones where it is."""
+        if self.step == 1:
             return numbers
-        return numbers * (int(self.rounding) if self.rounding.denominator == 1 else float(self.rounding))
+        return numbers * (int(self.step) if self.step.denominator == 1 else float(self.step))
 
     @property
     def queries(self) -> tuple[str, ...]:

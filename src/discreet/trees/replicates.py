@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from discreet.core.progress import notify
 from discreet.errors import InputError
 from discreet.noise.replay import Replay
+from discreet.trees.grain import coarse_measurement, coarse_rules, coarse_values
 from discreet.trees.intervals.posterior import draw_table
 from discreet.trees.intervals.typical import key_of, remeasure
 from discreet.trees.methods import method_named
@@ -43,7 +44,7 @@ _TABLES = 2  # plausible ones, taken in turn: what one draw has by chance is not
 class Replicates:
     """Replicates of a release: `leaves` has one row a leaf, one column a cell, for each of them.
 
-    They are multiples of the release's `rounding`, as its `estimate` is; all else has the numbers themselves.
+    They are multiples of the release's `step`, as its `estimate` is; all else has the numbers themselves.
     """
 
     release: TreeRelease
@@ -72,7 +73,7 @@ class Replicates:
         found = self._estimate(lambda leaves: weights.of(leaves))
         if not whole or found.value is None or found.lower is None or found.upper is None:
             return found
-        if self.release.rounding.denominator != 1:
+        if self.release.step.denominator != 1:
             low, high = min(max(found.lower, 0.0), found.value), max(found.upper, found.value)
             return Figure(found.value, low, high, found.deviation, found.confidence)
         value = round(found.value)
@@ -111,14 +112,19 @@ def replicate(release: TreeRelease, many: int, rules: Rules | None) -> Replicate
     """So many replicates of a release, made under the rules that it was published under."""
     check_many(many)
     known = release.rules if rules is None else release.rules_of(rules)
-    measured = release.measured
+    grain, tree = release.grain, release.tree
+    measured, near = (
+        coarse_measurement(release.measured, grain),
+        coarse_rules(known, tree, release.measured.cells, grain),
+    )
     method = method_named(release.method, chain=measured.chain)
     bits = Replay(key_of(measured, "replicates"))
     published = release.estimate.counts[-1]
-    tables, found = [draw_table(measured, published, known, bits) for _ in range(_TABLES)], []
+    guess = coarse_values(published, grain)
+    tables, found = [draw_table(measured, guess, near, bits) for _ in range(_TABLES)], []
     for number in range(many):
         notify(f"replicate {number + 1} of {many}")
         truth = tables[number % _TABLES]
-        tried = method(remeasure(measured, truth, bits), known).counts[-1]
-        found.append(published - (tried - truth))
+        tried = method(remeasure(measured, truth, bits), near).counts[-1]
+        found.append(published - grain * (tried - truth))
     return Replicates(release, tuple(found))

@@ -64,12 +64,12 @@ def simulate(plan: TreePlan, expected: float) -> Simulation:
         scale = expected / max(float(public[-1].sum()), 1e-9)
     mix = 1 / np.arange(1, cells + 1)
     leaves = _scattered(np.minimum(size * scale, 1e12)[:, None] * (mix / mix.sum()), bits)
-    sums = part.sums(leaves)
+    sums, several = part.sums(leaves), plan.grain * plan.fine
     answers = []
     for measure in plan.measures:
         true = measure.of(sums[measure.level], plan.counted.shape)
-        answers.append(measure.noise.release(true.ravel() * plan.grain, bits=bits).reshape(true.shape))
-    measured = measured_as(replace(plan.counted, tree=part), plan.measures, answers, plan.grain)
+        answers.append(measure.noise.release(true.ravel() * several, bits=bits).reshape(true.shape))
+    measured = measured_as(replace(plan.counted, tree=part), plan.measures, answers, several)
     found = method_named(plan.method)(measured, Rules(covariate=covariate)).totals[-1]
     true, classes = leaves.sum(axis=1), []
     for low, high in itertools.pairwise(_CLASSES):

@@ -220,7 +220,7 @@ def _within(above: Sum, below: Sum) -> bool:
 def sum_of(release: TreeRelease, regions: Any, cells: Any, confidence: float) -> Sum:
     """The sum over regions and cells of a release, as `TreeRelease.sum` is asked for it."""
     weights, whole = weights_of(release, regions, cells)
-    part = Part(release.covariance, release.estimate.counts[-1], weights, release.rounding.denominator == 1)
+    part = Part(release.covariance, release.estimate.counts[-1], weights, release.step.denominator == 1)
     return Sum.of((part,), confidence, natural=whole)
 
 
