@@ -43,6 +43,7 @@ def draw_map(
         privacy=sentence,
         label=label or (release.id if others else ""),
         compare={name: _layers(other, levels) for name, other in others.items()},
+        sources=[f"{one.dataset}/{one.id}" for one in editions],  # other methods share the noise of their release
         **how,
     )
 

@@ -150,3 +150,57 @@ def test_on_paper_the_maps_and_their_numbers_remain(visit, towns):
     page.emulate_media(media="screen")
     page.click("#print")
     assert page.evaluate("window.printed") == 1
+
+
+@pytest.fixture(scope="module")
+def years():
+    """Two years whose towns differ: t23 is new, t00 is gone; a few grew or shrank by more than the noise."""
+    layers = {}
+    for year, codes in (("2010", TOWNS[:23]), ("2020", TOWNS[1:])):
+        value = np.array([1000 + 200 * TOWNS.index(code) for code in codes])
+        if year == "2020":
+            value = value + np.array(
+                [{3: 400, 4: 900, 9: -350, 15: -2000, 20: 150}.get(TOWNS.index(c), 20) for c in codes]
+            )
+        total = [int(value.sum())]
+        nation = Layer("nation", ["N"], {"women": (total, [total[0] - 90], [total[0] + 90])})
+        layers[year] = [nation, Layer("town", codes, {"women": (value, value - 90, value + 120)})]
+    how = {"label": "2010", "compare": {"2020": layers["2020"]}, "geometry": squares(), "sources": ["a", "b"]}
+    return choropleth(layers["2010"], title="Women by town", confidence=0.95, **how)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_difference_has_an_interval_and_is_grey_within_noise(visit, years, width):
+    page = visit(years, viewport={"width": width, "height": 900})
+    page.get_by_text("difference", exact=True).click()
+    assert page.locator("#caption").inner_text() == "women, 2020 \u2212 2010, by town"
+    assert page.locator("#map-2").count() == 0
+    grown, shrunk, alike, lost = (page.locator(f'#shapes [data-at="1:{at}"]') for at in (4, 15, 7, 0))
+    assert "d6" in grown.get_attribute("class")
+    assert "d0" in shrunk.get_attribute("class")
+    assert "noise" in alike.get_attribute("class")
+    assert "gone" in lost.get_attribute("class")
+    # Independent noises: 900 - hypot(90, 120) to 900 + hypot(120, 90).
+    assert grown.get_attribute("aria-label") == "t04: +900, 95% interval 750 to 1,050"
+    assert alike.get_attribute("aria-label").endswith("within noise")
+    assert lost.get_attribute("aria-label") == "t00: not in both"
+    key = page.locator("#legend li").all_inner_texts()
+    assert key[len(key) // 2 - 1 : len(key) // 2] == ["within noise"]
+    assert key[-1] == "not in both"
+    assert "independent" in page.locator("#about").inner_text()
+    screenshot(page, f"map-difference-{width}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.locator("#compare").click()
+    assert page.locator("#map-2").is_visible()
+    assert "gone" in page.locator('#shapes [data-at="1:23"]').get_attribute("class")
+    assert "not in 2010" in page.locator("#legend").inner_text()
+    screenshot(page, f"map-years-{width}")
+
+
+def test_numbers_of_one_release_are_subtracted_with_the_width_of_both(visit, towns):
+    page = visit(towns)
+    page.get_by_text("difference", exact=True).click()
+    # The sources of these editions are not stated: 200 - 180 to 200 + 180.
+    said = page.locator('#shapes [data-at="2:3"]').get_attribute("aria-label")
+    assert said == "t03: +200, 95% interval 20 to 380"
+    assert "may have to do with each other" in page.locator("#about").inner_text()

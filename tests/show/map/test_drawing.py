@@ -9,6 +9,7 @@ from map_layers import COUNTY, SQUARES, STATES, A, Reader, content, geojson, lay
 
 from discreet.errors import InputError
 from discreet.show.map import Layer, choropleth
+from discreet.show.map.content import numbers_of
 from discreet.show.page import embedded
 
 
@@ -36,6 +37,23 @@ def test_editions_are_put_in_the_order_of_the_first():
     page = content(choropleth([first], title="t", label="2010", compare={"2020": [second]}))
     assert page["editions"] == ["2010", "2020"]
     assert page["layers"][0]["data"] == [[[[5, 6], None, None]], [[[8, 7], None, None]]]
+
+
+def test_regions_that_an_edition_does_not_have_are_said_to_be_missing_there():
+    first = Layer("town", ["a", "b"], {"n": ([5, 6], [4, 4], [7, 7])}, parents=["X", "Y"])
+    second = Layer("town", ["c", "b"], {"n": ([7, 8], [6, 6], [9, 9])}, parents=["Y", "Y"])
+    above = Layer("part", ["X", "Y"], {"n": ([5, 6], [4, 4], [7, 7])})
+    later = Layer("part", ["Y"], {"n": ([15], [14], [17])})
+    drawn = choropleth([above, first], title="t", label="2010", compare={"2020": [later, second]}, sources=["p", "q"])
+    page = content(drawn)
+    parts, towns = page["layers"]
+    assert (towns["codes"], towns["missing"], parts["missing"]) == (["a", "b", "c"], [[2], [0]], [[], [0]])
+    assert towns["parents"] == [0, 1, 1]
+    assert towns["data"] == [[[[5, 6, 0], [1, 2, 0], [2, 1, 0]]], [[[0, 8, 7], [0, 2, 1], [0, 1, 2]]]]
+    assert page["sources"] == [0, 1]
+    assert numbers_of(drawn.content["layers"][1], 0, 1)[0] == [None, 8, 7]
+    same = content(choropleth([first], title="t", label="2010", compare={"2020": [first]}))
+    assert (same["layers"][0]["missing"], same["sources"]) == (0, 0)
 
 
 def test_numbers_without_an_interval_claim_none():
@@ -127,7 +145,7 @@ def test_pages_are_small():
         ([A], {"compare": [A]}, "compare"),
         ([A], {"compare": {"then": [A]}}, "label"),
         ([A], {"label": "now", "compare": {"now": [A]}}, "compare"),
-        ([A], {"label": "now", "compare": {"then": [layer("a", ["1", "3"])]}}, "compare"),
+        ([A], {"label": "now", "compare": {"then": [layer("a", ["3", "4"])]}}, "compare"),
         ([A], {"label": "now", "compare": {"then": [layer("a", ["1", "2"], ["other"])]}}, "compare"),
         ([A], {"label": 7}, "label"),
         ([A], {"confidence": 95}, "confidence"),

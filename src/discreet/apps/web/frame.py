@@ -117,6 +117,12 @@ class Frame:
             raise HTTPException(403, "This form is not of this session; nothing was spent. Load it again.")
         return found
 
+    def marked(self, request: Request) -> None:
+        """The same of what a script of a page sends, as a dependency: the mark is in a header."""
+        secret, shown = self._secret(request), request.headers.get("x-csrf", "")
+        if not secret or not hmac.compare_digest(session.mark(secret).encode(), shown.encode()):
+            raise HTTPException(403, "This page is not of this session; nothing was spent. Load it again.")
+
     def csrf(self, request: Request) -> str:
         """What forms of this browser must carry."""
         return session.mark(self._secret(request))

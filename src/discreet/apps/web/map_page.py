@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
 
 from fastapi import APIRouter, Depends, HTTPException
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -17,11 +19,12 @@ from discreet.apps.web.frame import Frame
 from discreet.apps.web.job_form import JobForm
 from discreet.apps.web.pictures import output_bars, text
 from discreet.apps.web.releases import kind_of
+from discreet.apps.web.shapes import LARGEST, UploadedShapes
 from discreet.apps.web.store import Store
 from discreet.core.release import Release, number
 from discreet.curator.kinds import table_of
 from discreet.data.column import Category, Integer, Real
-from discreet.errors import InputError
+from discreet.errors import BusyError, InputError
 from discreet.ledger.outcome import Outcome
 from discreet.ledger.quote import price_text
 from discreet.query.ask import Ask
@@ -66,8 +69,18 @@ def routes(frame: Frame) -> APIRouter:
         tree = trees.get(f"{dataset}/{release}", lambda: curator.release(release))
         return tree, outcome
 
-    def drawn(dataset: str, tree: TreeRelease) -> Map:
-        return maps.get(f"{dataset}/{tree.id}", lambda: service.draw(tree))
+    store = Store(service.jobs.path)
+    shapes = UploadedShapes(service, store)
+
+    def drawn(dataset: str, tree: TreeRelease, caller: Caller, compare: str = "") -> Map:
+        own, since = shapes.of(dataset, caller.name, tree.id)
+        key = f"{dataset}/{tree.id}" + (f"/{caller.name}/{since}" if own else "") + f"/{compare}"
+
+        def draw() -> Map:
+            others = {compare: known(dataset, compare, caller)[0]} if compare else None
+            return shapes.draw(dataset, caller.name, tree, label=tree.id if compare else "", compare=others)
+
+        return maps.get(key, draw)
 
     def first(dataset: str, caller: Caller) -> dict[str, str]:
         columns = service.curator(dataset, caller).schema.columns
@@ -80,7 +93,7 @@ def routes(frame: Frame) -> APIRouter:
         sums = [name for name, column in columns.items() if isinstance(column, Integer | Real)]
         return {"made": made(frame, dataset, caller, "tree"), "sums": sums}
 
-    form = JobForm(frame, Store(service.jobs.path), "map", "map_form.html", "tree", more, first)
+    form = JobForm(frame, store, "map", "map_form.html", "tree", more, first)
     form.add(pages)
 
     @pages.get("/d/{dataset}/map")
@@ -92,6 +105,7 @@ def routes(frame: Frame) -> APIRouter:
         inside: str = "",
         of: str = "",
         share_of: str = "",
+        compare: str = "",
         caller: Caller = anyone,
     ) -> Response:
         if not release:
@@ -109,6 +123,7 @@ def routes(frame: Frame) -> APIRouter:
             numbers = _numbers(tree, level, above, inside)
         except InputError as problem:  # the method failed on the noisy counts, which are safe
             broken = str(problem)
+        compare, odd = _compared(compare, lambda: drawn(dataset, tree, caller, compare))
         return frame.page(
             request,
             "map.html",
@@ -126,15 +141,24 @@ def routes(frame: Frame) -> APIRouter:
             share_of=share_of,
             files=[name for name in tree.tables() if name == level or name.startswith(f"{level}-")],
             broken=broken,
+            own=bool(shapes.of(dataset, caller.name, tree.id)[0]),
+            most=LARGEST,
+            compare=compare,
+            odd=odd,
+            others=[
+                one.charged for one, _, _ in made(frame, dataset, caller, "tree") if one.charged.release != tree.id
+            ],
             record=record,
             cost=price_text(budget.allotment(record.allotment), record.charge),
             mine=caller.role == "custodian" or record.who == caller.name,
         )
 
     @pages.get("/d/{dataset}/map/content")
-    def content(dataset: str, release: str, level: int | None = None, caller: Caller = anyone) -> Response:
+    def content(
+        dataset: str, release: str, level: int | None = None, compare: str = "", caller: Caller = anyone
+    ) -> Response:
         """What the script draws: its head, or a level's published numbers with their intervals, and shapes."""
-        whole = drawn(dataset, known(dataset, release, caller)[0]).content
+        whole = drawn(dataset, known(dataset, release, caller)[0], caller, compare).content
         if level is None:
             return JSONResponse(head_of(whole))
         if not 0 <= level < len(whole["layers"]):
@@ -142,9 +166,29 @@ def routes(frame: Frame) -> APIRouter:
         return JSONResponse(whole["layers"][level])
 
     @pages.get("/d/{dataset}/map/file")
-    def file(dataset: str, release: str, caller: Caller = anyone) -> Response:
+    def file(dataset: str, release: str, compare: str = "", caller: Caller = anyone) -> Response:
         """The map as one file that needs no server."""
-        return attached(drawn(dataset, known(dataset, release, caller)[0]).html, f"{dataset}-map", "html")
+        whole = drawn(dataset, known(dataset, release, caller)[0], caller, compare)
+        return attached(whole.html, f"{dataset}-map", "html")
+
+    @pages.post("/d/{dataset}/map/shapes", dependencies=[Depends(frame.marked)])
+    async def upload(
+        request: Request, dataset: str, release: str, code_property: str = "", caller: Caller = anyone
+    ) -> Response:
+        """Shapes of regions to draw this map by, for whoever sends them; an empty file takes them back."""
+        content = await request.body()
+
+        def keep() -> None:
+            tree, _ = known(dataset, release, caller)
+            with service.plans.turn(caller.name):
+                shapes.keep(dataset, caller.name, tree, content, code_property.strip()[:200])
+
+        try:
+            await run_in_threadpool(keep)
+        except (InputError, BusyError) as problem:
+            said = problem.about("shapes") if isinstance(problem, InputError) else problem
+            return JSONResponse({"message": str(said)}, 422)
+        return JSONResponse({"kept": bool(content)})
 
     @pages.get("/d/{dataset}/map/table")
     def table(
@@ -220,6 +264,17 @@ def _numbers(tree: TreeRelease, level: str, above: str, inside: str) -> dict[str
         "more": len(rows) - _SHOWN,
         "regions": [] if totals is None or level not in totals.keys else totals.columns[level][:_SHOWN],
     }
+
+
+def _compared(compare: str, draw: Callable[[], Map]) -> tuple[str, str]:
+    """The release to compare with, and what is wrong with comparing."""
+    if not compare:
+        return "", ""
+    try:
+        draw()
+    except InputError as problem:
+        return "", str(problem)
+    return compare, ""
 
 
 def _summed(tree: TreeRelease, of: str, share_of: str) -> tuple[str, bool]:

@@ -36,15 +36,15 @@ class Store:
         finally:
             books.close()
 
-    def keep(self, kind: str, dataset: str, name: str, value: Any) -> None:
-        """Put a value down, in place of what was there under that name."""
+    def keep(self, kind: str, dataset: str, name: str, value: Any, most: int = _MOST) -> None:
+        """Put a value down, in place of what was there under that name; of a kind and a dataset at most so many."""
         row = (kind, dataset, name, json.dumps(value), datetime.now(UTC).isoformat(timespec="seconds"))
         with self._open() as books:
             books.execute("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?, ?)", row)
             books.execute(
                 "DELETE FROM kept WHERE kind = ? AND dataset = ? AND rowid NOT IN "
                 "(SELECT rowid FROM kept WHERE kind = ? AND dataset = ? ORDER BY rowid DESC LIMIT ?)",
-                (kind, dataset, kind, dataset, _MOST),
+                (kind, dataset, kind, dataset, most),
             )
 
     def find(self, kind: str, dataset: str, name: str) -> tuple[Any, str] | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import InputError, Phrase, kind_of
-from discreet.show.map.content import KINDS, head_of, layer_parts, meaning
+from discreet.show.map.content import KINDS, head_of, layer_parts, meaning, united
 from discreet.show.map.layer import Layer
 from discreet.show.map.projection import Projection
 from discreet.show.map.shading import map_picture
@@ -71,6 +71,7 @@ def choropleth(
     intervals: str = "each",
     label: str = "",
     compare: Mapping[str, Sequence[Layer]] | None = None,
+    sources: Sequence[str] | None = None,
     geometry: Any = "auto",
     projection: Projection = "auto",
     code_property: str | None = None,
@@ -82,8 +83,10 @@ def choropleth(
     such a thing for each level by name, or None. Without shapes the page shows bars with intervals. `privacy` is the
     sentence on what the release guarantees; `about` replaces the one on what an interval means.
     `intervals` says which are shown first where layers have `typical` ones too.
-    `compare` holds other editions of the same numbers by name (years, methods): the same levels, regions and outputs.
-    The page then has a list of editions, of which the first is called `label`. Any two maps can be put side by side.
+    `compare` holds other editions of the same numbers by name (years, methods): the same levels and outputs. Regions
+    that an edition does not have are said to be missing there. The page then has a list of editions, of which the first
+    is called `label`. Any two maps can be put side by side, or subtracted. `sources` names what each edition was
+    measured by: noises of different sources are taken to be independent, all others not.
 
     Post-processing: it reads published numbers only and costs nothing.
 
@@ -100,7 +103,11 @@ def choropleth(
         raise InputError("confidence", confidence, "a number between 0 and 1")
     if intervals not in KINDS:
         raise InputError("intervals", intervals, among=KINDS)
+    texts = isinstance(sources, (list, tuple)) and all(isinstance(one, str) for one in sources)
+    if sources is not None and (not texts or len(sources) != len(editions)):
+        raise InputError("sources", kind_of(sources), f"a list with a text for each of {len(editions)} editions")
     outputs = list(layers[0].outputs)
+    layers = united(list(editions.values()))
     found = shapes(layers, geometry, projection, code_property)
     level = "" if confidence is None else f"{float(str(confidence)) * 100:.12g}%"
     said = meaning(list(editions.values()), level)
@@ -112,6 +119,7 @@ def choropleth(
         "outputs": outputs,
         "first": outputs.index(output) if output is not None else 0,
         "editions": list(editions),
+        "sources": 0 if sources is None else [list(sources).index(one) for one in sources],
         "kinds": list(KINDS[: len(said)]),
         "kind": min(KINDS.index(intervals), len(said) - 1),
         "box": [found.width, found.height],
@@ -159,10 +167,9 @@ def _editions(
         if [(one.name, list(one.outputs)) for one in other] != [(one.name, list(one.outputs)) for one in layers]:
             raise InputError("compare", name, "the same levels and outputs in every edition")
         for ours, theirs in zip(layers, other, strict=True):
-            differ = set(ours.codes) ^ set(theirs.codes)
-            if differ:
-                hint = f"Region {min(differ)!r} of the level {ours.name!r} is in one of them only."
-                raise InputError("compare", name, "the same regions in every edition", hint)
+            if not set(ours.codes) & set(theirs.codes):
+                hint = f"Of the level {ours.name!r} it has none of the regions."
+                raise InputError("compare", name, "an edition with regions of the first", hint)
         editions[name] = other
     if len(editions) > 1 and not label:
         raise InputError("label", label, "the name of the first edition, where there are several")

@@ -82,7 +82,7 @@ function paintRows(pen, left, top, width, write, ink) {
       pen.fillRect(x, y - 18, Math.max(0, found.value * unit), 22);
       pen.globalAlpha = 1;
       if (found.half !== null) pen.fillRect(x + Math.max(0, found.lower) * unit, y - 8, Math.max(1, (found.upper - Math.max(0, found.lower)) * unit), 2);
-      write(`${whole.format(found.value)} (${span(found)})`, x + room + 20, y, "22px", 310);
+      write(found.value === null ? goneName(views[i]) : `${amount(found, views[i])} (${span(found)})`, x + room + 20, y, "22px", 310);
     });
   });
   return top + rows.length * IMAGE.row;

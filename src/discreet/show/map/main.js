@@ -14,7 +14,10 @@ function secondView() {
   return { output: data.outputs.length > 1 ? +(data.first === 0) : 0, edition: 0 };
 }
 
-const shownViews = () => (state.two ? state.views : state.views.slice(0, 1));
+const shownViews = () => {
+  if (state.mode === "difference") return [{ ...state.views[1], minus: state.views[0] }];
+  return state.two ? state.views : state.views.slice(0, 1);
+};
 const mapName = (region) => (region ? nameOf(region) : "All");
 
 // Levels that are not here yet are waited for; whoever asks for something else meanwhile is served instead.
@@ -32,14 +35,21 @@ function show(then) {
 }
 
 function render() {
-  const { focus, mode } = state, views = shownViews();
+  const { focus, mode } = state, views = shownViews(), two = views.length > 1;
   const top = focus === null || same(focus, root);
   hide();
-  document.body.classList.toggle("two", state.two);
-  $("pick-2").hidden = $("key-2").hidden = !state.two;
+  document.body.classList.toggle("two", two);
+  $("key-2").hidden = !two;
+  $("pick-2").hidden = !two && mode !== "difference";
+  const subtracted = mode === "difference", plainly = data.outputs.length > 1;
+  $("from").textContent = subtracted ? "Difference from " : "Number ";
+  $("to").textContent = subtracted ? "to " : "Compared with ";
+  $("from-edition").textContent = subtracted && !plainly ? "Difference from " : "Edition ";
+  $("to-edition").textContent = subtracted && !plainly ? "to " : "Edition ";
+  $("compare").setAttribute("aria-pressed", String(two));
   if (!bare) {
-    if (state.two && panes.length < 2) listen(panes[panes.push(secondPane()) - 1]);
-    if (panes[1]) $("map-2").hidden = !state.two;
+    if (two && panes.length < 2) listen(panes[panes.push(secondPane()) - 1]);
+    if (panes[1]) $("map-2").hidden = !two;
     const next = sceneOf(focus, state.level);
     views.forEach((view, i) => {
       const scale = scaleOf(next.level, view, mode);
@@ -55,17 +65,25 @@ function render() {
   const level = regions.length ? regions[0].level : null;
   const scale = level === null ? null : scaleOf(level, views[0], mode);
   if (bare && scale) legend("", scale, views[0], level);
-  if (bare) $("key").hidden = mode === "value" || !scale || state.two;
+  if (bare) $("key").hidden = mode === "value" || !scale || two;
   if (bare) $("key-2").hidden = true;
   $("below-title").textContent = level === null ? "Nothing below this level" : `${mapName(focus)}, by ${layers[level].name}`;
   $("find-field").hidden = regions.length <= 12;
   $("level").hidden = choices.length < 2 || !top;
-  $("about").textContent = data.about[state.kind];
+  $("about").textContent = data.about[state.kind] + (mode === "difference" ? ` ${told(views[0])}` : "");
   crumbs();
   card(views);
   // Colours in the table are those of the legend; where it is about another level, values are bars of one colour.
   const plain = mode === "value" && (bare || level !== scene.level);
   list({ regions, scale, views, plain, focus });
+}
+
+// What the interval of a difference is, and is not.
+function told(view) {
+  const how = apart(view, view.minus)
+    ? "The noise of the two releases is independent, and the interval of a difference is made of both of theirs."
+    : "The interval of a difference has the width of both together: their noise may have to do with each other.";
+  return `${how} Grey regions are within noise: their interval holds 0.`;
 }
 
 function crumbs() {
@@ -97,16 +115,21 @@ function figures(region, views) {
       row.append(element("dt", {}, `${name} `), element("dd", {}, text));
       return row;
     };
-    const value = pair("Value", whole.format(found.value));
+    const value = pair(view.minus ? "Difference" : "Value", amount(found, view));
     value.className = "main";
-    all.append(value, pair(intervalName, span(found)), pair("Error", margin(found)));
+    all.append(value);
+    if (found.value !== null) all.append(pair(intervalName, span(found)), pair("Error", margin(found)));
+    if (view.minus) {
+      for (const one of [view.minus, { ...view, minus: null }]) all.append(pair(viewName(one), amount(band(region, one), one)));
+      if (found.value !== null && withinNoise(found)) all.append(pair("Within noise:", "the interval holds 0"));
+    }
     return views.length > 1 ? [element("div", { class: "of" }, viewName(view)), all] : [all];
   });
 }
 
 function legend(suffix, scale, view, level) {
   const what = state.mode === "error" ? "Relative error" : viewName(view);
-  const of = state.mode === "error" && state.two ? ` of ${viewName(view)}` : "";
+  const of = state.mode === "error" && shownViews().length > 1 ? ` of ${viewName(view)}` : "";
   $(`caption${suffix}`).textContent = `${what}${of}, by ${layers[level].name}`;
   const entries = [...scale.legend];
   const unstated = state.mode === "error" && numbers(level, view, 1 + 2 * state.kind) === null;
@@ -128,7 +151,7 @@ function absentees(views) {
   $("absent-why").textContent = `${whole.format(lost.length)} of ${whole.format(regions.length)} have a number and no shape in this geometry.`;
   fill($("absent-list"), lost.map((region) => {
     const item = element("li", { "data-at": keyOf(region) });
-    const said = views.map((view) => band(region, view)).map((found) => `${whole.format(found.value)} (${span(found)})`);
+    const said = views.map((view) => [band(region, view), view]).map(([found, view]) => `${amount(found, view)} (${span(found)})`);
     item.append(opens(region) ? element("button", { type: "button", class: "open" }, nameOf(region)) : nameOf(region), `: ${said.join("; ")}`);
     return item;
   }));
@@ -270,8 +293,11 @@ $("controls").addEventListener("submit", (event) => event.preventDefault());
 $("print").addEventListener("click", () => print());
 $("save").addEventListener("click", saveImage);
 $("compare").addEventListener("click", () => {
-  state.two = !state.two;
-  $("compare").setAttribute("aria-pressed", String(state.two));
+  state.two = state.mode === "difference" || !state.two;
+  if (state.mode === "difference") {
+    state.mode = "value";
+    $("mode").querySelector("input").checked = true;
+  }
   show();
 });
 
@@ -290,15 +316,17 @@ for (const id of ["about", "privacy", "note"]) {
 }
 document.body.classList.toggle("bare", bare);
 $("map").hidden = $("help").hidden = bare;
-$("mode").hidden = !stated;
+const several = data.outputs.length * data.editions.length > 1;
+$("mode").hidden = !stated && !several;
 $("kind").hidden = data.kinds.length < 2;
 $("absent").hidden = true;
-$("compare").hidden = data.outputs.length * data.editions.length < 2;
+$("compare").hidden = !several;
 ["", "-2"].forEach((suffix, i) => {
   offer($(`output${suffix}`), data.outputs, state.views[i], "output");
   offer($(`edition${suffix}`), data.editions, state.views[i], "edition");
 });
-choose($("mode"), [["value", "value"], ["error", "relative error"]], state.mode, (value) => { state.mode = value; });
+const modes = [["value", "value"], ...(stated ? [["error", "relative error"]] : []), ...(several ? [["difference", "difference"]] : [])];
+choose($("mode"), modes, state.mode, (value) => { state.mode = value; });
 choose($("kind"), [[0, "each region"], [1, "typical"]], state.kind, (value) => { state.kind = value; });
 choose($("level"), choices.map((level) => [level, layers[level].name]), state.level, (level) => { state.level = level; });
 for (const pane of panes) listen(pane);

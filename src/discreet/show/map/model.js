@@ -54,18 +54,57 @@ const parentOf = ({ level, index }) => (level ? { level: level - 1, index: colum
 const mapped = (level) => layers[level].mapped;
 const opens = ({ level, index }) => column(level, "children", layers[level].children)[index] > 0;
 
-// A view is a number to look at: an output of an edition. Intervals are of the kind that is chosen.
-function band({ level, index }, view) {
-  const value = numbers(level, view, 0)[index];
-  const down = numbers(level, view, 1 + 2 * state.kind), up = numbers(level, view, 2 + 2 * state.kind);
-  if (down === null) return { value, lower: null, upper: null, half: null, relative: null }; // no interval is known
-  const lower = value - down[index], upper = value + up[index];
-  const half = Math.ceil((upper - lower) / 2);
-  const relative = half === 0 ? 0 : value === 0 ? Infinity : half / Math.abs(value);
-  return { value, lower, upper, half, relative };
+// Regions that an edition does not have: borders are drawn anew between years.
+const gone = new Map();
+function inEdition({ level, index }, { edition }) {
+  const lists = layers[level].missing;
+  if (!lists || !lists[edition].length) return true;
+  const key = `${level}/${edition}`;
+  if (!gone.has(key)) gone.set(key, new Set(lists[edition]));
+  return !gone.get(key).has(index);
 }
 
-const viewName = ({ output, edition }) => [data.outputs[output], ...(data.editions.length > 1 ? [data.editions[edition]] : [])].join(", ");
+// A view is a number to look at: an output of an edition, or, with `minus`, its difference from another one. Intervals
+// are of the kind that is chosen.
+const NOTHING = { value: null, lower: null, upper: null, half: null, relative: null };
+const widths = (value, lower, upper) => {
+  const half = Math.ceil((upper - lower) / 2);
+  return { value, lower, upper, half, relative: half === 0 ? 0 : value === 0 ? Infinity : half / Math.abs(value) };
+};
+
+// Noises of two releases are independent, so that distances add as squares; of one release, or of who knows, as they are.
+const apart = (view, other) => data.sources && data.sources[view.edition] !== data.sources[other.edition];
+function difference(region, view) {
+  const [now, then] = [band(region, { ...view, minus: null }), band(region, view.minus)];
+  if (now.value === null || then.value === null) return NOTHING;
+  const value = now.value - then.value;
+  if (now.half === null || then.half === null) return { ...NOTHING, value };
+  const add = apart(view, view.minus) ? Math.hypot : (a, b) => a + b;
+  const down = Math.ceil(add(now.value - now.lower, then.upper - then.value));
+  const up = Math.ceil(add(now.upper - now.value, then.value - then.lower));
+  return widths(value, value - down, value + up);
+}
+const withinNoise = ({ value, lower, upper }) => (lower === null ? value === 0 : lower <= 0 && upper >= 0);
+
+function band(region, view) {
+  if (view.minus) return difference(region, view);
+  if (!inEdition(region, view)) return NOTHING;
+  const { level, index } = region;
+  const value = numbers(level, view, 0)[index];
+  const down = numbers(level, view, 1 + 2 * state.kind), up = numbers(level, view, 2 + 2 * state.kind);
+  if (down === null) return { ...NOTHING, value }; // no interval is known
+  return widths(value, value - down[index], value + up[index]);
+}
+
+const partsOf = ({ output, edition }) => [data.outputs[output], ...(data.editions.length > 1 ? [data.editions[edition]] : [])];
+function viewName(view) {
+  if (!view.minus) return partsOf(view).join(", ");
+  const [now, then] = [partsOf(view), partsOf(view.minus)];
+  if (now.length > 1 && now[0] === then[0]) return `${now[0]}, ${now[1]} \u2212 ${then[1]}`;
+  return now.length > 1 && now[1] === then[1] ? `${now[0]} \u2212 ${then[0]}, ${now[1]}` : `${now.join(", ")} \u2212 ${then.join(", ")}`;
+}
+const goneName = (view) => (view.minus ? "not in both" : `not in ${data.editions[view.edition]}`);
+const amount = ({ value }, view) => (value === null ? goneName(view) : `${view.minus && value > 0 ? "+" : ""}${whole.format(value)}`);
 
 const families = [];
 function childrenOf(region) {
@@ -104,12 +143,14 @@ function share(relative) {
 }
 
 const stated = layers.some((layer) => layer.stated);
-const span = ({ lower, upper }) => (lower === null ? "not stated" : `${whole.format(lower)} to ${whole.format(upper)}`);
-const margin = ({ half, relative }) => (half === null ? "not stated" : `\u00b1${whole.format(half)} (${share(relative)})`);
+const span = ({ value, lower, upper }) => (value === null ? "\u2013" : lower === null ? "not stated" : `${whole.format(lower)} to ${whole.format(upper)}`);
+const margin = ({ value, half, relative }) => (value === null ? "\u2013" : half === null ? "not stated" : `\u00b1${whole.format(half)} (${share(relative)})`);
 const intervalName = data.confidence ? `${data.confidence} interval` : "Interval";
 
 function spoken(region, view) {
   const found = band(region, view);
-  const said = `${nameOf(region)}: ${whole.format(found.value)}, ${intervalName} ${span(found)}`;
+  if (found.value === null) return `${nameOf(region)}: ${goneName(view)}`;
+  const said = `${nameOf(region)}: ${amount(found, view)}, ${intervalName} ${span(found)}`;
+  if (view.minus) return withinNoise(found) ? `${said}, within noise` : said;
   return found.half === null ? said : `${said}, error ${whole.format(found.half)} (${share(found.relative)})`;
 }

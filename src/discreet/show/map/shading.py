@@ -39,10 +39,11 @@ def map_picture(content: Mapping[str, Any], level: str | None = None, output: st
     title = f"{content['title']}: {outputs[index]}, by {chosen}"
     rows = _rows(layer, index)
     if not layer["shapes"]:
-        return bars(title, [Bar(name, value, *ends) for name, value, ends in rows[:_MOST]])
+        return bars(title, [Bar(name, value, *ends) for name, value, ends, _ in rows[:_MOST]])
     # Colours are those of all editions together, so that years can be compared.
     every = [numbers_of(layer, index, edition)[0] for edition in range(len(layer["data"]))]
-    edges = breaks([value for values in every for value, shape in zip(values, layer["shapes"], strict=True) if shape])
+    kept = [value for values in every for value, shape in zip(values, layer["shapes"], strict=True) if shape]
+    edges = breaks([value for value in kept if value is not None])
     return _drawn(title, content, layer, rows, edges)
 
 
@@ -67,28 +68,36 @@ def _drawn(
     wide, tall = content["box"]
     unit = min(_WIDTH / wide, _TALL / tall)
     height = unit * tall
-    shown = [(row, shape) for row, shape in zip(rows, layer["shapes"], strict=True) if shape]
+    shapes = {code: shape for code, shape in zip(layer["codes"], layer["shapes"], strict=True) if shape}
+    missing = layer["missing"][0] if layer["missing"] else []
+    shown = [(row, shapes[row[3]]) for row in rows if row[3] in shapes]
     line = {"stroke-width": (0.5 if len(shown) > 300 else 0.9) / unit}
-    paths = [element("path", {"class": "land", "d": shape, **line}) for _, shape in layer["context"]]
-    for (name, value, ends), shape in shown:
+    bare = [shape for _, shape in layer["context"]]
+    bare += [shapes[layer["codes"][place]] for place in missing if layer["codes"][place] in shapes]
+    paths = [element("path", {"class": "land", "d": shape, **line}) for shape in bare]
+    for (name, value, ends, _), shape in shown:
         words = f"{name}: {brief(value)}" + (f", {brief(ends[0])} to {brief(ends[1])}" if ends[0] is not None else "")
         kind = f"region-shape v{_colour(value, edges)}"
         paths.append(element("path", {"class": kind, "d": shape, **line}, element("title", None, words)))
     view = {"viewBox": f"0 0 {wide} {tall}", "width": unit * wide, "height": height}
-    cells = [[name, brief(value), *("" if end is None else brief(end) for end in ends)] for name, value, ends in rows]
+    cells = [
+        [name, brief(value), *("" if end is None else brief(end) for end in ends)] for name, value, ends, _ in rows
+    ]
     table = Table.of(["", "value", "from", "to"], cells, title)
     parts = (element("svg", view, *paths), *_key(edges, height + 14))
     return Picture(title, _WIDTH, height + 44, parts, f"{title}: {len(shown)} regions in colours", table=table)
 
 
-def _rows(layer: Mapping[str, Any], index: int) -> list[tuple[str, float, tuple[float | None, float | None]]]:
-    """Name, value and interval of each region."""
+def _rows(layer: Mapping[str, Any], index: int) -> list[tuple[str, float, tuple[float | None, float | None], str]]:
+    """Name, value, interval and code of each region that the first edition has."""
     values, below, above = numbers_of(layer, index)
     labels = layer["labels"] or [""] * len(values)
     rows = []
     for at, (code, label, value) in enumerate(zip(layer["codes"], labels, values, strict=True)):
+        if value is None:
+            continue
         ends = (None, None) if below is None or above is None else (value - below[at], value + above[at])
-        rows.append((label or code, value, ends))
+        rows.append((label or code, value, ends, code))
     return rows
 
 

@@ -16,7 +16,7 @@ function columnsOf(views) {
   return [
     name,
     { key: "meter", title: "" },
-    { key: "value", title: "Value", by: (row) => row.bands[0].value },
+    { key: "value", title: views[0].minus ? "Difference" : "Value", by: (row) => row.bands[0].value },
     { key: "interval", title: intervalName, by: (row) => row.bands[0].lower },
     { key: "error", title: "Error", by: (row) => row.bands[0].half },
     { key: "relative", title: "Relative error", by: (row) => row.bands[0].relative },
@@ -87,12 +87,12 @@ function line(row, scale, low, high, plain) {
   if (mapped(region.level) && !shapeOf(region)) first.append(element("small", {}, "not on the map"));
   made.append(first);
   if (row.bands.length > 1) {
-    for (const found of row.bands) {
+    row.bands.forEach((found, i) => {
       made.append(
-        element("td", { role: "cell", class: "value" }, whole.format(found.value)),
+        element("td", { role: "cell", class: "value" }, amount(found, listed.views[i])),
         element("td", { role: "cell", class: "interval" }, span(found)),
       );
-    }
+    });
     return made;
   }
   const [found] = row.bands;
@@ -100,7 +100,7 @@ function line(row, scale, low, high, plain) {
   const x = (number) => (100 * (number - low)) / (high - low);
   const svg = drawn("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" });
   const ends = [x(0), x(found.value)].sort((a, b) => a - b);
-  svg.append(
+  if (found.value !== null) svg.append(
     drawn("rect", { x: ends[0], y: 1, width: ends[1] - ends[0], height: 8, class: plain ? "plain" : scale.of(region) }),
   );
   const [from, to] = [x(found.lower), x(found.upper)];
@@ -111,7 +111,7 @@ function line(row, scale, low, high, plain) {
   bar.append(svg);
   made.append(
     bar,
-    element("td", { role: "cell", class: "value" }, whole.format(found.value)),
+    element("td", { role: "cell", class: "value" }, amount(found, listed.views[0])),
     element("td", { role: "cell", class: "interval" }, span(found)),
     element("td", { role: "cell", class: "error" }, found.half === null ? "\u2013" : `\u00b1${whole.format(found.half)}`),
     element("td", { role: "cell", class: "relative" }, found.half === null || found.relative === Infinity ? "\u2013" : share(found.relative)),
