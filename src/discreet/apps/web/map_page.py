@@ -186,8 +186,7 @@ def routes(frame: Frame) -> APIRouter:
         try:
             await run_in_threadpool(keep)
         except (InputError, BusyError) as problem:
-            said = problem.about("shapes") if isinstance(problem, InputError) else problem
-            return JSONResponse({"message": str(said)}, 422)
+            return JSONResponse({"message": str(problem)}, 422)
         return JSONResponse({"kept": bool(content)})
 
     @pages.get("/d/{dataset}/map/table")

@@ -34,7 +34,11 @@ class UploadedShapes:
         value = None
         if content:
             value = {"geometry": _read(content), "code_property": code_property or None}
-            self.service.draw(tree, **value)
+            try:
+                self.service.draw(tree, **value)
+            except InputError as problem:
+                hint = problem.hint.replace("with code_property=", "beside the file")
+                raise InputError("shapes", Phrase("this file"), problem.allowed, hint) from None
         self.store.keep("shapes", dataset, f"{who}/{tree.id}", value, most=_KEPT)
 
     def of(self, dataset: str, who: str, release: str) -> tuple[dict[str, Any], str]:
