@@ -12,6 +12,7 @@ from discreet.core.signature import typed
 from discreet.curator.desk import Desk, LedgerDesk, LocalDesk
 from discreet.curator.draft import Draft, TrainDraft
 from discreet.curator.question import Question, batch_of
+from discreet.curator.regions import RegionalJobs
 from discreet.curator.setup import GRIDS, budget_of, find_ledger, read_setup
 from discreet.data.expression import Expression
 from discreet.data.schema import Schema
@@ -34,14 +35,11 @@ if TYPE_CHECKING:
     from discreet.learn.model import Model
     from discreet.power.release import HiddenLoads
     from discreet.synth.release import SyntheticRelease
-    from discreet.trees.detail.release import DetailRelease
-    from discreet.trees.release import TreeRelease
-    from discreet.trees.rules import Rules
 
 __all__ = ["Curator", "open_curator"]
 
 
-class Curator:
+class Curator(RegionalJobs):
     """Stands before one private table and lets out what its budget allows: answers, hierarchies, rows, models."""
 
     def __init__(self, desk: Desk) -> None:
@@ -211,65 +209,6 @@ class Curator:
         none, because publishing failed, that of the plan is recorded, whatever `how` asks for.
         """
         return self.desk.publish(release, how)
-
-    @typed
-    def tree(
-        self,
-        levels: Sequence[str] | Mapping[str, int],
-        *,
-        by: Iterable[str | Key | Expression] | str | Key | Expression = (),
-        column: str | Expression | None = None,
-        geography: Any = None,
-        where: str | Predicate | Expression | None = None,
-        sizes: str | None = None,
-        largest: int | None = None,
-        cumulative: bool = True,
-        rules: Rules | None = None,
-        covariate: Any = None,
-        expected: int | None = None,
-        queries: Any = None,
-        measure: str | Expression | None = None,
-        weight: str | Expression | None = None,
-        bounds: Any = None,
-    ) -> Draft[TreeRelease]:
-        """Counts for a hierarchy of regions that add up, from the root to the leaves.
-
-        `levels` names the levels, the widest first; with the length of their codes, {"state": 2, "county": 5}, where a
-        code begins with that of its parent. Regions are public: declared in the schema, or listed in `geography`, a
-        table or file with a row for each leaf. `by` splits every region into cells. `sizes` names a column of groups
-        (households): then groups are counted by size up to `largest`, those of at least that size if `cumulative`.
-        `covariate` is a public table with a number for each leaf that may go with its count, such as housing units.
-        `expected` is a public guess of how many there are in all: it settles shares of the price beforehand.
-        `queries` are what every level asks, with shares of its price, {"sex": 1, "age x sex": 2, "all": 3}, where all
-        are its cells and total their sum; or that for each level by name.
-        `measure` names a column that is summed in every region and cell, `weight` one of sampling weights, whose sums
-        are then the counts; their values are moved into `bounds`, the declared ones unless given, from zero up.
-        `plan` takes a `method` (auto, bayes, topdown, exact, relaxed), how to `split` the price among levels (auto,
-        equal, leaves, accurate by a `goal`, or a weight for each level by name), and the `noise`.
-        """
-        from discreet.trees.ask import TreeAsk
-
-        known = {"rules": rules, "covariate": covariate, "expected": expected, "queries": queries}
-        known |= {"measure": measure, "weight": weight, "bounds": bounds}
-        asked = TreeAsk.of(levels, by, column, geography, where, sizes, largest, cumulative, **known)
-        return Draft.of(self.desk, asked)
-
-    @typed
-    def detail(
-        self,
-        levels: Sequence[str] | Mapping[str, int],
-        *,
-        groups: Mapping[str, str | Expression],
-        details: Mapping[str, Any],
-        overlap: int | None = None,
-        column: str | Expression | None = None,
-        geography: Any = None,
-        where: str | Predicate | Expression | None = None,
-    ) -> Draft[DetailRelease]:
-        """Population groups by condition, each in as much detail as its size allows: docs/guides/hierarchies.md."""
-        from discreet.trees.detail.ask import DetailAsk
-
-        return Draft.of(self.desk, DetailAsk.of(levels, groups, details, overlap, column, geography, where))
 
     @typed
     def mobility(

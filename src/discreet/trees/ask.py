@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -14,7 +14,7 @@ from attrs import frozen
 
 from discreet.core.exact import Number
 from discreet.data.schema import Schema
-from discreet.errors import InputError, Phrase, kind_of
+from discreet.errors import MISSING, InputError, Phrase, kind_of
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
 from discreet.query.aggregate.base import Pair, read_pair, write_pair
@@ -44,17 +44,21 @@ from discreet.trees.plan import TreePlan, plan_tree
 from discreet.trees.queries import QUERIES, Asked, Queries, read_queries, share_queries
 from discreet.trees.release import TreeRelease
 from discreet.trees.rules import Rules, whole_numbers
+from discreet.trees.spine import optimise
 from discreet.trees.split import Goal, sparse_splits
 from discreet.trees.split import split as split_price
+from discreet.trees.targets import Family, read_targets
+from discreet.trees.tree import Hierarchy
 
 __all__ = ["CheckedTree", "TreeAsk"]
 
 _MANY = 100
+_SPINES = ("given", "optimised")
 _SPLITS = ("auto", "equal", "leaves", "accurate")
 
 
 def _levels(value: Any) -> Any:
-    if isinstance(value, str):
+    if isinstance(value, str) or not isinstance(value, Iterable):
         raise InputError("levels", value, "a list of levels, the widest first, or {level: length of its codes}")
     return dict(value) if isinstance(value, Mapping) else tuple(value)
 
@@ -154,19 +158,30 @@ def _rules_from(value: Any, schema: Schema) -> Rules:
 RULES = Form(dict[str, Any], write=_rules_to, read=_rules_from, parse=read_rules, load=load_rules)
 
 
-def _covariate_from(value: Any, schema: Schema) -> Any:
-    if not isinstance(value, Mapping):
-        raise InputError("covariate", kind_of(value), "a table of columns, or numbers by code of a region")
-    return value
+def _table_from(field: str) -> Callable[[Any, Schema], Any]:
+    def read(value: Any, schema: Schema) -> Any:
+        if not isinstance(value, Mapping):
+            raise InputError(field, kind_of(value), "a table of columns, or values by code of a region")
+        return value
+
+    return read
 
 
 COVARIATE = Form(
     dict[str, Any],
     settle=covariate_table,
     write=dict,
-    read=_covariate_from,
+    read=_table_from("covariate"),
     parse=_parse_regions,
     load=covariate_table,
+)
+TARGETS = Form(
+    dict[str, Any],
+    settle=lambda value: public_table(value, "targets"),
+    write=dict,
+    read=_table_from("targets"),
+    parse=_parse_regions,
+    load=lambda path: public_table(path, "targets"),
 )
 ANY = Form(Any)
 
@@ -245,6 +260,17 @@ class TreeAsk(Ask):
     bounds: Pair | None = option(
         BOUNDS, None, help="Clipping bounds of measure or weight, if tighter than declared: LOWER,UPPER"
     )
+    targets: Any = option(
+        TARGETS,
+        None,
+        help="Public CSV or Parquet file of other regions: a column of leaf regions, and one of names: place",
+    )
+    spine: str = option(
+        TEXT,
+        "given",
+        help="given: levels as they are; optimised: regions split along the borders of targets, where that helps",
+        choices=_SPINES,
+    )
     goal: Goal | None = option(
         ANY, None, help="What split = accurate makes least", late=True, here_only=True, shell=False
     )
@@ -259,6 +285,9 @@ class TreeAsk(Ask):
             grouped = Sizes(self.sizes, self.largest, self.cumulative)
         elif self.largest is not None:
             raise InputError("largest", self.largest, "left out unless sizes is given")
+        targets: tuple[Family, ...] = ()
+        if self.targets is not None or self.spine != "given":
+            tree, targets = self._with_targets(tree, leaf)
         condition = check_condition(self.where, schema)
         magnitude = magnitude_of(self.measure, self.weight, self.bounds)
         counted = Tabulation(schema, tree, leaf, self.by, condition, grouped, magnitude).checked()
@@ -277,7 +306,22 @@ class TreeAsk(Ask):
             rules = replace(rules, covariate=read_covariate(self.covariate, tree, leaf, counted.labels))
         rules = resolve_rules(rules, tree, counted.labels)
         queries = None if self.queries is None else self._read_queries(self.queries, counted)
-        return CheckedTree(counted, rules, chosen, self.split, self.goal, self.expected, queries)
+        return CheckedTree(counted, rules, chosen, self.split, self.goal, self.expected, queries, targets)
+
+    def _with_targets(self, tree: Hierarchy, leaf: str) -> tuple[Hierarchy, tuple[Family, ...]]:
+        """The tree, along the borders of targets if that is asked for, and what is published beside its levels."""
+        if self.spine not in _SPINES:
+            raise InputError("spine", self.spine, among=_SPINES)
+        if self.targets is None:
+            raise InputError("targets", MISSING, "given where spine is optimised")
+        if self.sizes is not None:
+            raise InputError("targets", Phrase("some"), "left out where groups are counted by size")
+        taken = (*tree.names, *(key.title for key in self.by), "count")
+        families = read_targets(self.targets, tree, leaf, taken)
+        if self.spine == "given":
+            return tree, families
+        best = optimise(tree, families)
+        return best.tree, best.off
 
     def _read_queries(self, given: Queries, counted: Tabulation) -> Asked:
         if counted.sizes is not None:
@@ -305,6 +349,7 @@ class CheckedTree(Checked[TreeRelease]):
     goal: Goal | None
     expected: int | None = None
     queries: Asked | None = None
+    targets: tuple[Family, ...] = ()
     settled: bool = False
 
     def priced(self, allotment: Allotment, price: Price | None) -> TreePlan:
@@ -314,7 +359,10 @@ class CheckedTree(Checked[TreeRelease]):
         return plan
 
     def plan(self, allotment: Allotment, price: Price) -> TreePlan:
-        """All levels together at a price."""
+        """All levels together at a price, and the targets that are sums of leaf regions."""
+        return replace(self._plan_levels(allotment, price), targets=self.targets)
+
+    def _plan_levels(self, allotment: Allotment, price: Price) -> TreePlan:
         counted = self.counted
         totals = 0 if counted.sizes is not None else None
         kind = price.kind(allotment)

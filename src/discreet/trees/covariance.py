@@ -93,6 +93,14 @@ class Covariance:
                         found += weight * float(self._solve(leaves, part) @ others)
         return found
 
+    def variances(self, leaves: Reals, cells: Reals) -> Reals:
+        """The variances of many weighted sums at once: a column of weights of leaves each, and one weight a cell."""
+        found = np.zeros(leaves.shape[1])
+        for part, own in enumerate(self._apart(cells)):
+            if weight := float(own @ own):
+                found += weight * np.einsum("ij,ij->j", self._pass(leaves, part), leaves)
+        return found
+
     @cached_property
     def _components(self) -> list[Component]:
         return components(self.measured)
@@ -107,13 +115,19 @@ class Covariance:
         """The covariance matrix of the leaves, of one part of the cells, times a vector."""
         key = (id(leaves), part)
         if key not in self._solved:
-            tree = self.measured.tree
-            noise = _spreads(self.measured, totals=part == 1) if part < 2 else list(self._components[part - 2].spreads)
-            asked = [np.zeros(size) if np.isfinite(one) else None for size, one in zip(tree.sizes, noise, strict=True)]
-            asked[-1] = leaves * noise[-1]
-            (*_, (found, _)) = downward(tree, upward(tree, asked, noise))
-            self._solved[key] = (leaves, found)  # the vector is kept, so that its id stays its own
+            self._solved[key] = (leaves, self._pass(leaves, part))  # the vector is kept, so that its id stays its own
         return self._solved[key][1]
+
+    def _pass(self, leaves: Reals, part: int) -> Reals:
+        """One pass up and one down, for a vector or for columns of them."""
+        tree, many = self.measured.tree, leaves.shape[1:]
+        noise = _spreads(self.measured, totals=part == 1) if part < 2 else list(self._components[part - 2].spreads)
+        asked = [
+            np.zeros((size, *many)) if np.isfinite(one) else None for size, one in zip(tree.sizes, noise, strict=True)
+        ]
+        asked[-1] = leaves * noise[-1]
+        (*_, (found, _)) = downward(tree, upward(tree, asked, noise))
+        return found
 
 
 def _spreads(measured: Measurement, *, totals: bool) -> list[float]:

@@ -43,31 +43,69 @@ class Published(Protocol):
     """A release that is written to files: what concerns every number of it."""
 
     @property
-    def id(self) -> str: ...
+    def id(self) -> str:
+        """Its id."""
+        ...
+
     @property
-    def dataset(self) -> str: ...
+    def dataset(self) -> str:
+        """The dataset that it is about."""
+        ...
+
     @property
-    def cost(self) -> str: ...
+    def cost(self) -> str:
+        """What it cost, in words."""
+        ...
+
     @property
-    def protects(self) -> str: ...
+    def protects(self) -> str:
+        """What is protected, in words."""
+        ...
+
     @property
-    def mechanism(self) -> str: ...
+    def mechanism(self) -> str:
+        """What added the noise."""
+        ...
+
     @property
-    def method(self) -> str: ...
+    def method(self) -> str:
+        """How numbers were made of noisy ones."""
+        ...
+
     @property
-    def confidence(self) -> float: ...
+    def confidence(self) -> float:
+        """Of its intervals."""
+        ...
+
     @property
-    def data(self) -> str: ...
+    def data(self) -> str:
+        """The version of the data."""
+        ...
+
     @property
-    def rules(self) -> Rules: ...
+    def rules(self) -> Rules:
+        """Public facts that its numbers keep."""
+        ...
+
     @property
-    def notes(self) -> Iterable[object]: ...
+    def notes(self) -> Iterable[object]:
+        """What is to be said beside its numbers."""
+        ...
+
     @property
-    def magnitude(self) -> object: ...
+    def magnitude(self) -> object:
+        """What is summed; None where rows are counted."""
+        ...
+
     @property
-    def quantity(self) -> str: ...
+    def quantity(self) -> str:
+        """What its numbers are, in words."""
+        ...
+
     @property
-    def rounding(self) -> Any: ...
+    def rounding(self) -> Any:
+        """What its numbers are multiples of."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +147,9 @@ def _field(release: TreeRelease, name: str, table: Release) -> Field:
     if name in release.levels:
         many = f"{release.tree.sizes[release.tree.level(name)]:,} codes"
         return Field(name, "text", f"Code of the {name} that the row is about, or that its region lies in", "", many)
+    if name in (families := {one.name: one for one in release.targets}):
+        said = f"The {name} that the row is about: it consists of regions of the level {release.levels[-1]}"
+        return Field(name, "text", said, "", f"{len(families[name].codes):,} names")
     labels = dict(release.by).get(name)
     if labels is not None and name in table.keys:
         size = name == "size" and release.counted != "records"

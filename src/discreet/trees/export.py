@@ -109,7 +109,7 @@ class Tables(Mapping[str, Release]):
     """The tables of a release under the names that their files have, each made when it is looked at."""
 
     def __init__(self, release: TreeRelease) -> None:
-        self._made = dict(_tables(release))
+        self._made = dict([*_tables(release), *_target_tables(release)])
 
     def __getitem__(self, name: str) -> Release:
         return self._made[name][0]()
@@ -144,6 +144,20 @@ def _tables(release: TreeRelease) -> Iterator[tuple[str, tuple[Callable[[], Rele
         for query in release.queries:
             margin = partial(_margin_table, release, level, query)
             yield f"{level}-by-{query.replace(' ', '-')}", (margin, f"Margins of the cells, by {query}")
+
+
+def _target_tables(release: TreeRelease) -> Iterator[tuple[str, tuple[Callable[[], Release], str]]]:
+    """Tables of regions that are none of the tree's."""
+    what = "How many there are" if release.magnitude is None else f"The {release.quantity}"
+    for name in (family.name for family in release.targets):
+        yield name, (partial(_target_table, release, name, False), f"{what} in every {name} and cell")
+        if release.measured.cells > 1:
+            totals = partial(_target_table, release, name, True)
+            yield f"{name}-totals", (totals, f"{what} in every {name}, all cells")
+
+
+def _target_table(release: TreeRelease, name: str, totals: bool) -> Release:
+    return _with_quality(release.target(name, totals=totals))
 
 
 def table_parquet(release: TreeRelease, name: str) -> bytes:

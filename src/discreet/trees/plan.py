@@ -31,6 +31,7 @@ from discreet.trees.measurement import Level, Margin, Measurement
 from discreet.trees.methods import check_rules, method_named, publish_counts
 from discreet.trees.record import measured_from, measured_to, published_to, rules_to
 from discreet.trees.rules import Rules
+from discreet.trees.targets import Family
 
 __all__ = ["LevelMeasure", "Sparse", "TreePlan", "measured_as", "plan_tree"]
 
@@ -81,6 +82,9 @@ class TreePlan(TablePlan):
     expected: float | None = None
     rounding: Fraction = Fraction(1)
     """What published numbers are multiples of: one, unless magnitudes are summed."""
+
+    targets: tuple[Family, ...] = ()
+    """Regions that are none of the tree's, published as sums of leaf regions."""
 
     @property
     def schema(self) -> Schema:
@@ -151,6 +155,8 @@ class TreePlan(TablePlan):
             "rules": rules_to(self.rules),
             "confidence": self.confidence,
         }
+        if self.targets:
+            content["targets"] = [one.to_dict() for one in self.targets]
         if self.sparse:
             content["sparse"] = [[one.below, _asked(one.measures)] for one in self.sparse]
         return digest_of(content)
@@ -188,6 +194,7 @@ class TreePlan(TablePlan):
                 "protects": str(self.unit),
                 **({} if self.counted.magnitude is None else {"step": str(self.step), "rounding": str(self.rounding)}),
                 **({"rules": written} if any(written.values()) else {}),
+                **({"targets": [one.to_dict() for one in self.targets]} if self.targets else {}),
                 "published": None if estimate is None else published_to(estimate, name),
             },
             "notes": [note.to_dict() for note in (*self.counted.notes, *rounding_notes(self.rounding, self.grain))],

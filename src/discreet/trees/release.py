@@ -29,6 +29,7 @@ from discreet.trees.methods import check_rules, method_named, publish_counts
 from discreet.trees.queries import margin_axes, margin_name
 from discreet.trees.record import measured_from, published_from, rules_from
 from discreet.trees.rules import Rules
+from discreet.trees.targets import Family, target_ends
 from discreet.trees.tree import Hierarchy
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ class TreeRelease(Publication):
     """What one of the numbers of `measured` and `estimate` stands for."""
     rounding: Fraction = Fraction(1)
     """What the numbers of its tables are multiples of, as far as public rules allow."""
+    targets: tuple[Family, ...] = ()
+    """Regions that are none of the tree's: places, or levels that were split."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> TreeRelease:
@@ -92,6 +95,7 @@ class TreeRelease(Publication):
             magnitude=_magnitude(answer.query),
             step=Fraction(entry.get("step", 1)),
             rounding=Fraction(entry.get("rounding", 1)),
+            targets=tuple(Family.from_dict(one) for one in entry.get("targets", ())),
             stale=answer.stale,
             caveats=answer.caveats,
         )
@@ -157,12 +161,7 @@ class TreeRelease(Publication):
         The output of groups counted cumulatively is `at_least`: how many there are of that size or larger.
         """
         place, ends = self.tree.level(level), self._ends(intervals)
-        columns = self._regions(place, self._cells)
-        repeat = self._cells
-        for name, labels in self.by:
-            repeat //= len(labels)
-            once = [label for label in labels for _ in range(repeat)]
-            columns[name] = once * (self._rows(place) // len(once))
+        columns = {**self._regions(place, self._cells), **self._labels(self.tree.sizes[place])}
         pair = None if ends is None else (ends.lower[place], ends.upper[place])
         return self._table(self.output, columns, self.estimate.counts[place], pair)
 
@@ -194,6 +193,18 @@ class TreeRelease(Publication):
             columns[name] = once * (counts.size // len(once))
         ends = margin_ends(counts, self.measured, place, axes, shape, self.confidence)
         return self._table(self.output, columns, counts, ends)
+
+    def target(self, name: str, *, totals: bool = False) -> Release:
+        """The table of targets of a kind, such as places, by cell or (`totals`) over all cells; intervals for each."""
+        family = next((one for one in self.targets if one.name == name), None)
+        if family is None:
+            raise InputError("target", name, among=[one.name for one in self.targets])
+        counts = family.sums(self.estimate.counts[-1])
+        counts = counts.sum(axis=1)[:, None] if totals else counts
+        columns = {name: np.repeat(np.array(family.codes, dtype=object), counts.shape[1]).tolist()}
+        if not totals:
+            columns |= self._labels(len(family.codes))
+        return self._table(self.output, columns, counts, target_ends(self, family, counts, totals=totals))
 
     @property
     def output(self) -> str:
@@ -325,8 +336,14 @@ class TreeRelease(Publication):
     def _cells(self) -> int:
         return self.measured.cells
 
-    def _rows(self, place: int) -> int:
-        return self.tree.sizes[place] * self._cells
+    def _labels(self, regions: int) -> dict[str, list[Any]]:
+        """The labels of the cells of so many regions."""
+        found, repeat = {}, self._cells
+        for name, labels in self.by:
+            repeat //= len(labels)
+            once = [label for label in labels for _ in range(repeat)]
+            found[name] = once * (regions * self._cells // len(once))
+        return found
 
     def _regions(self, place: int, cells: int) -> dict[str, list[Any]]:
         """The codes of the regions of a level, and of all they lie in, each repeated for every cell."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.expression import Expression
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase, kind_of
 from discreet.query.ask import Form
@@ -31,6 +32,8 @@ MOST = 20
 def _settle(value: Any) -> Any:
     if not isinstance(value, Mapping):
         raise InputError("details", kind_of(value), f"columns for each level of detail by name: {_EXAMPLE}")
+    if odd := [keys for keys in value.values() if not isinstance(keys, str | Key | Expression | Iterable)]:
+        raise InputError("details", odd[0], f"columns for each level of detail by name: {_EXAMPLE}")
     return {name: KEYS.settle(keys) for name, keys in value.items()}
 
 

@@ -1,0 +1,89 @@
+"""Jobs about regions: hierarchies, and population groups in adaptive detail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from discreet.core.signature import typed
+from discreet.curator.desk import Desk
+from discreet.curator.draft import Draft
+from discreet.data.expression import Expression
+from discreet.query.key import Key
+from discreet.query.predicate import Predicate
+
+if TYPE_CHECKING:
+    from discreet.trees.detail.release import DetailRelease
+    from discreet.trees.release import TreeRelease
+    from discreet.trees.rules import Rules
+
+__all__ = ["RegionalJobs"]
+
+
+class RegionalJobs:
+    """The verbs of a curator for jobs about regions."""
+
+    desk: Desk
+
+    @typed
+    def tree(
+        self,
+        levels: Sequence[str] | Mapping[str, int],
+        *,
+        by: Iterable[str | Key | Expression] | str | Key | Expression = (),
+        column: str | Expression | None = None,
+        geography: Any = None,
+        where: str | Predicate | Expression | None = None,
+        sizes: str | None = None,
+        largest: int | None = None,
+        cumulative: bool = True,
+        rules: Rules | None = None,
+        covariate: Any = None,
+        expected: int | None = None,
+        queries: Any = None,
+        measure: str | Expression | None = None,
+        weight: str | Expression | None = None,
+        bounds: Any = None,
+        targets: Any = None,
+        spine: str = "given",
+    ) -> Draft[TreeRelease]:
+        """Counts for a hierarchy of regions that add up, from the root to the leaves.
+
+        `levels` names the levels, the widest first; with the length of their codes, {"state": 2, "county": 5}, where a
+        code begins with that of its parent. Regions are public: declared in the schema, or listed in `geography`, a
+        table or file with a row for each leaf. `by` splits every region into cells. `sizes` names a column of groups
+        (households): then groups are counted by size up to `largest`, those of at least that size if `cumulative`.
+        `covariate` is a public table with a number for each leaf that may go with its count, such as housing units.
+        `expected` is a public guess of how many there are in all: it settles shares of the price beforehand.
+        `queries` are what every level asks, with shares of its price, {"sex": 1, "age x sex": 2, "all": 3}, where all
+        are its cells and total their sum; or that for each level by name.
+        `measure` names a column that is summed in every region and cell, `weight` one of sampling weights, whose sums
+        are then the counts; their values are moved into `bounds`, the declared ones unless given, from zero up.
+        `targets` is a public table of other regions, such as places: a column of leaf regions, and one of names. With
+        `spine` = "optimised", regions are split along their borders where that makes errors smaller.
+        `plan` takes a `method` (auto, bayes, topdown, exact, relaxed), how to `split` the price among levels (auto,
+        equal, leaves, accurate by a `goal`, or a weight for each level by name), and the `noise`.
+        """
+        from discreet.trees.ask import TreeAsk
+
+        known = {"rules": rules, "covariate": covariate, "expected": expected, "queries": queries}
+        known |= {"measure": measure, "weight": weight, "bounds": bounds, "targets": targets, "spine": spine}
+        asked = TreeAsk.of(levels, by, column, geography, where, sizes, largest, cumulative, **known)
+        return Draft.of(self.desk, asked)
+
+    @typed
+    def detail(
+        self,
+        levels: Sequence[str] | Mapping[str, int],
+        *,
+        groups: Mapping[str, str | Expression],
+        details: Mapping[str, Any],
+        overlap: int | None = None,
+        column: str | Expression | None = None,
+        geography: Any = None,
+        where: str | Predicate | Expression | None = None,
+    ) -> Draft[DetailRelease]:
+        """Population groups by condition, each in as much detail as its size allows: docs/guides/hierarchies.md."""
+        from discreet.trees.detail.ask import DetailAsk
+
+        return Draft.of(self.desk, DetailAsk.of(levels, groups, details, overlap, column, geography, where))

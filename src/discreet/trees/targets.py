@@ -1,0 +1,111 @@
+"""Regions that are none of the tree's: places, school districts. A public table says which leaf regions each has.
+
+Their numbers are sums of those of leaf regions, so that all tables agree; their intervals rest on the best linear
+estimate of the same sums and on what regions have in common (`covariance`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.packing import pack, pack_words, unpack, unpack_words
+from discreet.errors import InputError, Phrase
+from discreet.trees.intervals.each import half_width
+from discreet.trees.tree import Hierarchy
+
+if TYPE_CHECKING:
+    from discreet.trees.release import TreeRelease
+
+__all__ = ["Family", "read_targets", "target_ends"]
+
+Whole = NDArray[np.int64]
+Reals = NDArray[np.float64]
+FIELD = "targets"
+_AT_ONCE = 1 << 22  # numbers of a block of columns
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Family:
+    """Targets of one kind, such as places: no leaf region is in two of them."""
+
+    name: str
+    codes: tuple[str, ...]
+    places: Whole
+    """For every leaf region the place of its target among `codes`; -1 where it is in none."""
+
+    def sums(self, leaves: Any) -> Any:
+        """What the leaf regions of every target add up to."""
+        inside = self.places >= 0
+        found = np.zeros((len(self.codes), *np.shape(leaves)[1:]), np.asarray(leaves).dtype)
+        np.add.at(found, self.places[inside], np.asarray(leaves)[inside])
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for records."""
+        return {"name": self.name, "codes": pack_words(self.codes), "places": pack(self.places)}
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> Family:
+        """From plain values."""
+        return cls(entry["name"], tuple(unpack_words(entry["codes"])), unpack(entry["places"]))
+
+
+def read_targets(value: Mapping[str, Any], tree: Hierarchy, column: str, taken: Sequence[str]) -> tuple[Family, ...]:
+    """The families of targets in a public table: a column of leaf codes, and one of names for each family.
+
+    A leaf region that is not listed, or without a name, is in no target. `taken` are names of other columns.
+    """
+    names = [name for name in (tree.names[-1], column) if name in value]
+    columns = {name: list(values) if isinstance(values, (list, tuple)) else None for name, values in value.items()}
+    if not names or any(values is None for values in columns.values()):
+        given = Phrase("one with " + (", ".join(map(str, value)) or "no columns"))
+        raise InputError(FIELD, given, f"a table with the column {tree.names[-1]!r} and one for each kind of target")
+    leaves = columns.pop(names[0]) or []
+    families = {name: values or [] for name, values in columns.items() if name not in (*tree.names, column)}
+    if not families:
+        raise InputError(FIELD, Phrase("none"), "a table with a column of names of targets beside the regions")
+    known = {code: place for place, code in enumerate(tree.codes[-1])}
+    if unknown := next((code for code in leaves if code not in known), None):
+        raise InputError(f"{FIELD}.{names[0]}", unknown, f"codes of a {tree.names[-1]}", among=list(known))
+    if len(set(leaves)) < len(leaves):
+        twice = next(code for code in leaves if leaves.count(code) > 1)
+        raise InputError(f"{FIELD}.{names[0]}", twice, "a table with each region once")
+    at = [known[code] for code in leaves]
+    return tuple(_family(name, values, at, tree, taken) for name, values in families.items())
+
+
+def _family(name: Any, values: Sequence[Any], at: Sequence[int], tree: Hierarchy, taken: Sequence[str]) -> Family:
+    if not isinstance(name, str) or not name or not name.isprintable() or name in taken:
+        raise InputError(FIELD, name, "named as no other column of the tables is")
+    places = np.full(tree.leaves, -1, np.int64)
+    codes = sorted({value for value in values if isinstance(value, str) and value})
+    index = {code: place for place, code in enumerate(codes)}
+    for leaf, value in zip(at, values, strict=True):
+        if value in (None, ""):
+            continue
+        if not isinstance(value, str) or not value.isprintable():
+            raise InputError(f"{FIELD}.{name}", value, "names of targets as text, or nothing")
+        places[leaf] = index[value]
+    if not codes:
+        raise InputError(f"{FIELD}.{name}", Phrase("no names"), "a target for some of the regions")
+    return Family(name, tuple(codes), places)
+
+
+def target_ends(release: TreeRelease, family: Family, published: Whole, *, totals: bool) -> tuple[Whole, Whole]:
+    """The ends of intervals for each target of a family, by the best linear estimate of the same sums."""
+    noise, cells = release.covariance, release.measured.cells
+    weights = np.ones(cells) if totals else np.eye(cells)[0]  # all cells vary alike
+    centre = family.sums(noise.linear.counts[-1])
+    centre = centre.sum(axis=1)[:, None] if totals else centre
+    step = max(1, _AT_ONCE // release.tree.leaves)
+    blocks = np.split(np.arange(len(family.codes)), range(step, len(family.codes), step))
+    inside = ((family.places[:, None] == block).astype(np.float64) for block in blocks)
+    variance = np.concatenate([noise.variances(one, weights) for one in inside])
+    half = half_width(release.measured, 1 - release.confidence, np.maximum(variance, 0.0))[:, None]
+    low, high = np.ceil(np.maximum(centre - half, 0) - 0.5), np.floor(np.maximum(centre + half, 0) + 0.5)
+    return np.minimum(low, published).astype(np.int64), np.maximum(high, published).astype(np.int64)
