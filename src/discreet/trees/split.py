@@ -19,17 +19,17 @@ from discreet.trees.tree import Hierarchy
 
 __all__ = ["Goal", "Shape", "Shares", "accurate", "sparse_splits", "split"]
 
-TOTALS = Fraction(1, 5)
+TOTALS = Fraction(19, 100)
 """What questions for totals get of a level's part: most of the accuracy of totals for a fifth of the price."""
-LEAF_TOTALS = Fraction(1, 3)
+LEAF_TOTALS = Fraction(33, 100)
 """The same for the leaves, whose totals nothing below them can tell."""
-ROOT = Fraction(1, 20)
+ROOT = Fraction(1, 40)
 """What the root's cells get: what the levels below say about it is nearly as good."""
 ROOT_TOTALS = Fraction(3, 100)
 """What the root's total gets."""
 SPARSE = (
-    (0.1, Fraction(87, 100), Fraction(3, 5)),
-    (0.35, Fraction(1), Fraction(9, 20)),
+    (0.1, Fraction(51, 50), Fraction(7, 10)),
+    (0.35, Fraction(51, 50), Fraction(21, 50)),
 )
 """Where counts are small beside noise, a total says more about its cells than they do: (below this mean count of a
 leaf's cell, in deviations of its noise; weight of the leaves among levels; the part of theirs that totals get)."""
@@ -191,8 +191,8 @@ def split(
 ) -> Shares:
     """The part of the price for each (level, totals or not).
 
-    `how` is auto (totals get a fifth of each level's part and a third of the leaves', the root next to nothing, levels
-    are equal otherwise), equal (no totals), leaves (nothing but the leaves), accurate (the least error by `goal`, from
+    `how` is auto (totals get 19% of each level's part and 33% of the leaves', the root next to nothing, levels are
+    equal otherwise), equal (no totals), leaves (nothing but the leaves), accurate (the least error by `goal`, from
     the tree's shape), or weights of levels, of which the leaves need one. `totals` is the part for totals, shared among
     levels as the rest is; none by default unless `how` is auto. A level with the regions of the one below it is the
     same question: it is asked once, on the lower one.

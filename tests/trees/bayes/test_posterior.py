@@ -53,3 +53,12 @@ def test_the_same_again(sample):
     once, twice = (squared_errors(true, noisy, NOISE.variance, NOISE) for _ in range(2))
     assert (once[0] == twice[0]).all()
     assert (once[1] == twice[1]).all()
+
+
+def test_small_counts_that_noise_hides_are_expected_to_be_as_many_as_their_parents_say():
+    """Of 4,000 counts of 0.2 on average, under noise of 89: nobody could tell 0.2 from 5 by the noisy counts."""
+    random = np.random.default_rng(8)
+    true = random.poisson(0.2, (4000, 2))
+    noisy = true + np.rint(random.laplace(0, 63, true.shape))
+    mean, _ = posterior_moments(noisy, np.full(4000, 2 * 63.0**2), Laplace(63), np.full(true.shape, 0.2))
+    assert 0.05 < mean.mean() < 0.6

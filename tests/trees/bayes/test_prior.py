@@ -8,7 +8,7 @@ from noisy_sizes import NOISE, SHARES
 
 import chance
 from discreet.mechanisms import Gaussian, Laplace
-from discreet.trees.bayes.prior import Law, Prior, grid, likelihoods
+from discreet.trees.bayes.prior import Law, Prior, centred, grid, likelihoods
 
 
 def fitted(noisy, noise, **how):
@@ -87,3 +87,22 @@ def test_a_group_without_observations_gets_what_its_pool_has(sample):
     prior = Prior.fit(edges, likely, np.column_stack([seen, 0 * seen]), np.zeros(2, np.intp))
     np.testing.assert_allclose(prior.weights.sum(axis=0), 1)
     assert finds(Prior(edges, prior.weights[:, 1:]))
+
+
+def test_distributions_are_moved_to_a_mean_and_no_further():
+    random, edges = np.random.default_rng(3), np.array([0, 1, 2, 4, 8, 16, 40])
+    weights = random.dirichlet(np.ones(6), 5).T
+    middle = (edges[:-1] + edges[1:] - 1) / 2
+    means = np.array([0.01, 0.5, 3.0, 9.0, 25.0])
+    found = centred(weights, edges, means)
+    assert middle @ found == pytest.approx(means, rel=1e-6)
+    assert found.sum(axis=0) == pytest.approx(1)
+    assert centred(weights, edges, middle @ weights) == pytest.approx(weights)
+    # Of all distributions with that mean none has a higher likelihood: along any direction that keeps it, less.
+    for column in range(5):
+        step = random.standard_normal(6)
+        for kept in (np.ones(6), middle - middle.mean()):
+            step -= kept * (step @ kept) / (kept @ kept)
+        for size in (1e-4, -1e-4):
+            other = found[:, column] + size * step * found[:, column].min()
+            assert weights[:, column] @ np.log(other) <= weights[:, column] @ np.log(found[:, column]) + 1e-12

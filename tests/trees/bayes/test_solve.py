@@ -13,7 +13,7 @@ import discreet.trees.bayes.solve as room
 from discreet.errors import InputError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.trees.bayes.solve import bayes
-from discreet.trees.gls import Pass
+from discreet.trees.gls import Pass, gls
 from discreet.trees.intervals.typical import with_typical
 from discreet.trees.measurement import Level, Measurement
 from discreet.trees.rules import Rules
@@ -200,12 +200,23 @@ def test_totals_counted_twice_are_noticed(ours, monkeypatch):
     right = room._Seen.of
 
     def twice(measured):
-        seen = right(measured)
-        values, variance = zip(*(seen.totals(level) for level in range(measured.tree.depth)), strict=True)
-        return replace(seen, direct=Pass(values, variance))
+        all_told = gls(measured)
+        direct = Pass(all_told.up_totals, all_told.up_total_variance)
+        return replace(right(measured), direct=direct, own=[None] * measured.tree.depth)
 
     monkeypatch.setattr(room._Seen, "of", staticmethod(twice))
     assert better(ours, errors(bayes), SQUARES)
+
+
+def test_a_direct_answer_is_worth_what_its_law_says_not_its_variance_alone(ours, monkeypatch):
+    """The peak of Laplace noise is used: taken for normal noise of the same variance, totals of parents err more."""
+    right = room._Seen.of
+
+    def normal(measured):
+        return replace(right(measured), own=[None] * measured.tree.depth)
+
+    monkeypatch.setattr(room._Seen, "of", staticmethod(normal))
+    assert better(ours, errors(bayes), LEAVES)
 
 
 def test_what_non_negativity_adds_does_not_climb_the_tree(ours):

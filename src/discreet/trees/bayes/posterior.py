@@ -24,6 +24,9 @@ _BINS = 16
 _BLOCK = 1 << 16  # numbers worked on at once: what stays in the cache
 _PLENTY = 1 << 20  # more numbers than this teach nothing more: every so many-th region is looked at
 _SMALL = 0.02  # rough sizes below this are all alike
+_FEW = 400  # fewer regions than this: their mean is left to the likelihood
+_CALIBRATED = 0.1  # rough sizes of a group are off by about this part of their mean
+_LITTLE = 1e-3  # the least mean of a group
 _NEGATIVE = 15.0  # deviations below zero beyond which a noisy count says nothing new
 
 
@@ -81,15 +84,21 @@ class _Tables:
         blank = cls(cells, kind, values, empty if rows is None else rows, least, step, nothing, nothing)
         groups = _BINS * cells
         seen = np.zeros(len(laws) * len(values) * groups)
+        guessed, heard = np.zeros(groups), np.zeros(groups)
         for block in _blocks(*noisy.shape):
             row, part, bin_, between = blank.places(noisy[block], rough[block])
             row += part > 0.5
             bin_ += between > 0.5
             place = ((kind_of[block, None] * len(values) + row) * _BINS + bin_) * cells + np.arange(cells)
             seen += np.bincount(place.ravel(), minlength=len(seen))
+            group = (bin_ * cells + np.arange(cells)).ravel()
+            guessed += np.bincount(group, rough[block].ravel(), minlength=groups)
+            heard += np.bincount(group, noisy[block].ravel(), minlength=groups)
         likely = np.concatenate([likelihoods(law, values, edges) for law in laws])
         pools = np.repeat(np.arange(_BINS), cells)
-        prior = Prior.fit(edges, likely, seen.reshape(-1, groups), pools)
+        counted = seen.reshape(-1, groups)
+        means = None if len(kind) < _FEW else _means(guessed, heard, counted.sum(axis=0), deviation)
+        prior = Prior.fit(edges, likely, counted, pools, means=means)
         found = [prior.posterior(law, values) for law in laws]
         return cls(
             cells,
@@ -129,6 +138,17 @@ class _Tables:
                 noise += weight * self.noise.take(entry, mode="clip")  # which asks nothing of places that are inside
                 variance += weight * self.variance.take(entry, mode="clip")
         return np.maximum(noisy - noise, 0.0), variance
+
+
+def _means(guessed: Reals, heard: Reals, many: Reals, deviation: float) -> Reals:
+    """Of the true counts of every group: that of their rough sizes, or that of the noisy counts, by precision.
+
+    Rough sizes add up to the parents' counts, which are known far better than any of the counts here.
+    """
+    safe = np.maximum(many, 1)
+    rough, noisy = guessed / safe, heard / safe
+    doubt, off = deviation**2 / safe, rough**2 * (_CALIBRATED**2 + 1 / safe) + 1e-12
+    return np.asarray(np.maximum((rough * doubt + noisy * off) / (doubt + off), _LITTLE))
 
 
 def _rows(edges: Array, deviation: float) -> Array:

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.trees.bayes.product import columns_at_once, product
 
-__all__ = ["Law", "Prior", "climb", "grid", "likelihoods"]
+__all__ = ["Law", "Prior", "centred", "climb", "grid", "likelihoods"]
 
 Reals = NDArray[np.float64]
 Array = NDArray[np.int64]
 
 _LEAST = 1e-14  # below this, a difference of two sums of probabilities is rounding
 _NOTHING = 1e-300
+_HALVINGS = 40
 _FAR = 30.0  # counts this many times the noise are told apart whatever the prior: the grid gets coarser there
 
 
@@ -121,12 +122,14 @@ class Prior:
         *,
         pseudo: float = 30.0,
         steps: int = 60,
+        means: Reals | None = None,
     ) -> Prior:
         """The most likely distributions, given how often each noisy count was seen in each group (a column each).
 
         `likely` has a row for each row of `seen` and a column for each interval of the grid (`likelihoods`). All groups
         together are fitted first; that counts as `pseudo` observations when those of one pool are fitted together, and
         this in turn when each group is. One observation is spread over the whole grid, so that nothing is impossible.
+        Where noise hides small counts, the likelihood says little about their mean: `means`, one a group, settle it.
         """
         uniform = np.full((likely.shape[1], 1), 1.0 / likely.shape[1])
         whole = climb(likely, seen.sum(axis=1, keepdims=True), uniform, 1.0, steps)
@@ -134,9 +137,13 @@ class Prior:
         sums = np.stack([seen[:, here].sum(axis=1) for here in parts], axis=1)
         together = climb(likely, sums, whole, pseudo, steps)
         weights = np.empty((likely.shape[1], seen.shape[1]))
+        if means is not None:
+            counts = seen.sum(axis=0)
+            joint = [float(means[here] @ counts[here]) / max(float(counts[here].sum()), 1e-9) for here in parts]
+            together = centred(together, edges, np.array(joint))
         for here, start in zip(parts, together.T[:, :, None], strict=True):
             weights[:, here] = climb(likely, seen[:, here], start, pseudo, steps) if len(here) > 1 else start
-        return cls(edges, weights)
+        return cls(edges, weights if means is None else centred(weights, edges, means))
 
     def posterior(self, law: Law, noisy: Array) -> tuple[Reals, Reals]:
         """Expected noise in each noisy count (a row each, a column for each group), and its variance."""
@@ -151,6 +158,26 @@ def likelihoods(law: Law, noisy: Array, edges: Array) -> Reals:
     """P[noisy | true count uniform between neighbouring edges], a row for each noisy count."""
     none, _, _ = law.within(noisy[:, None], edges[None, :-1], edges[None, 1:])
     return none / np.diff(edges)
+
+
+def centred(weights: Reals, edges: Array, means: Reals) -> Reals:
+    """Distributions with these means, one a column, that are nearest in likelihood to the given ones.
+
+    Counts w become w / (1 + l (t - mean)), t the middle of an interval: what maximises sum w log p under the mean.
+
+    >>> centred(np.array([[0.5], [0.25], [0.25]]), np.array([0, 1, 2, 3]), np.array([0.5])).round(3).ravel().tolist()
+    [0.648, 0.203, 0.148]
+    """
+    middle = (edges[:-1] + edges[1:] - 1) / 2
+    off = middle[:, None] - np.clip(means, 1e-6, 0.999 * middle[-1])
+    found = weights / weights.sum(axis=0)
+    low, high = -(1 - 1e-9) / off[-1], -(1 - 1e-9) / off[0]
+    for _ in range(_HALVINGS):
+        between = (low + high) / 2
+        more = (found * off / (1 + between * off)).sum(axis=0) > 0
+        low, high = np.where(more, between, low), np.where(more, high, between)
+    found /= 1 + (low + high) / 2 * off
+    return np.asarray(found / found.sum(axis=0))
 
 
 def climb(likely: Reals, seen: Reals, start: Reals, pseudo: float, steps: int) -> Reals:

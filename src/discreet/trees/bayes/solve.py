@@ -27,6 +27,7 @@ from discreet.trees.bayes.covariate import guess
 from discreet.trees.bayes.posterior import posterior_moments
 from discreet.trees.bayes.product import columns_at_once, product
 from discreet.trees.bayes.ratio import ratio_moments
+from discreet.trees.bayes.totals import laplace_site, projected_totals
 from discreet.trees.estimate import Estimate
 from discreet.trees.gls import NOTHING, Pass, gls, margin_passes, subtree_passes
 from discreet.trees.measurement import Measurement
@@ -52,6 +53,7 @@ _SURE = 1e-3  # the least variance of a cell: nothing is so certain that a sibli
 ENOUGH = 400
 """Fewer regions than this teach nothing about how cells hang together."""
 
+_SOME = 100  # fewer regions than this do not show how far cells stray from their parents' shares
 _RIDGE = 30.0  # coefficients are expected to be about 1 / sqrt(30) before anything is seen
 _PLENTY = 40_000  # more regions than this teach little more: every so many-th is looked at
 _LEAST = 1e-3  # a rough size below this is taken for this
@@ -145,6 +147,7 @@ class _Seen:
     noise: Laplace | Gaussian
     cells: Pass
     direct: Pass
+    own: list[tuple[Reals, float] | None]
     margins: list[tuple[tuple[int, ...], Pass]]
     shape: tuple[int, ...]
 
@@ -157,17 +160,44 @@ class _Seen:
         if direct is None:
             zeros = tuple(np.zeros(size) for size in tree.sizes)
             direct = Pass(zeros, tuple(zero + NOTHING for zero in zeros))
-        return cls(leaves.noise, cells, direct, margin_passes(measured), measured.shape)
+        own = [
+            (np.asarray(one.totals, float), float(one.totals_noise.scale))
+            if one.totals is not None and isinstance(one.totals_noise, Laplace)
+            else None
+            for one in measured.levels
+        ]
+        return cls(leaves.noise, cells, direct, own, margin_passes(measured), measured.shape)
 
-    def totals(self, level: int) -> tuple[Reals, Reals]:
-        """Totals from all, and their variances."""
+    def totals(self, level: int, share: Reals, even: Reals) -> tuple[Reals, Reals]:
+        """Totals from all, and their variances, where cells are about these shares of a total of about `even`."""
         totals, doubt = self.direct.values[level], self.direct.variance[level]
-        for one in (self.cells, *(margin for _, margin in self.margins)):
-            sums = one.values[level].sum(axis=1)
-            own = one.values[level].shape[1] * one.variance[level]
-            share = own / (own + doubt)
-            totals, doubt = sums + share * (totals - sums), share * doubt
+        values, noise = self.cells.values[level], self.cells.variance[level]
+        sums = values.sum(axis=1), values.shape[1] * noise
+        if len(values) >= _SOME and values.shape[1] > 1:
+            sums = projected_totals(values, noise, totals, doubt, share, even)
+        others = [
+            (up.values[level].sum(axis=1), up.values[level].shape[1] * up.variance[level]) for _, up in self.margins
+        ]
+        for value, own in (sums, *others):
+            weight = own / (own + doubt)
+            totals, doubt = value + weight * (totals - value), weight * doubt
         return totals, doubt
+
+    def rows(self, tree: Hierarchy, level: int, mean: Reals, variance: Reals) -> tuple[Reals, Reals]:
+        """Totals from questions of their own alone and their variances, beside cells of such means and variances."""
+        one = self.own[level]
+        if one is None:
+            return self.direct.values[level], self.direct.variance[level]
+        answer, scale = one
+        belief, precision = mean.sum(axis=1), 1 / variance.sum(axis=1)
+        below, known = np.zeros(len(belief)), np.full(len(belief), 1 / NOTHING)
+        if level < tree.depth - 1:
+            below = tree.add(level, np.asarray(self.direct.values[level + 1], float))
+            known = 1 / tree.add(level, self.direct.variance[level + 1])
+        both = precision + known
+        target, doubt = laplace_site(answer, scale, (precision * belief + known * below) / both, 1 / both)
+        both = 1 / doubt + known
+        return (target / doubt + below * known) / both, 1 / both
 
     def targets(self, level: int, totals: Reals, doubt: Reals) -> list[Target]:
         """Margins by the questions for them, and totals."""
@@ -188,10 +218,10 @@ def _cells(
     """What to expect of every cell of the children of fixed parents, and its variance."""
     place, many = tree.parents[level], tree.children(level - 1)
     above = parents.sum(axis=1)
-    totals, doubt = seen.totals(level)
-    size = len(totals)
+    size = len(place)
     public = rows.least == rows.most
     even = (above / many)[place]
+    totals, doubt = seen.totals(level, shared(parents, place, np.ones(size)), even)
     # A total of many cells has the noise of all of them: nearly normal, whatever the law of one.
     law = seen.noise if parents.shape[1] == 1 else Gaussian(1)
     if covariate is None:
@@ -231,7 +261,7 @@ def _settled(
     Rows by their direct question only: what cells say about a total is in their means already.
     """
     place = tree.parents[level]
-    target, doubt = seen.direct.values[level], seen.direct.variance[level]
+    target, doubt = seen.rows(tree, level, mean, variance)
     public = rows.least == rows.most
     target, doubt = np.where(public, rows.least, target), np.where(public, 1e-9, doubt)
     if seen.margins:
