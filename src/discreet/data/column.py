@@ -92,13 +92,13 @@ class Category:
         if isinstance(values, str) or not hasattr(values, "__iter__"):
             raise InputError("values", values, "a list of the values that may occur")
         listed = list(values)
-        if any(value is None for value in listed):
+        if type(None) in set(map(type, listed)):
             hint = "What is missing is a group of its own in a nullable column, and none with nullable=False."
             raise InputError("values", Phrase("a missing one"), "values that can occur", hint)
         names = tuple(map(str, listed))
         if not names:
             raise InputError("values", [], "at least one value")
-        if any(not name.isprintable() for name in names):
+        if not all(map(str.isprintable, names)):
             strange = next(name for name in names if not name.isprintable())
             raise InputError("values", strange, "printable text")
         if len(set(names)) != len(names):

@@ -266,7 +266,7 @@ def _amounts(column: Category) -> dict[str, Decimal]:
 
 
 def _is_told(value: str) -> bool:
-    return len(value.strip("-0.").replace(".", "")) <= _TOLD
+    return len(value) <= _TOLD or len(value.strip("-0.").replace(".", "")) <= _TOLD
 
 
 def _is_whole(value: str, amount: Decimal) -> bool:

@@ -222,7 +222,8 @@ class Tabulation:
             return schema
         if self.column not in schema.stored:
             raise InputError("levels", self.column, "declared as a category where it is looked up, joined or derived")
-        if (odd := next((code for code in self.tree.codes[-1] if not code.isprintable()), None)) is not None:
+        if not all(map(str.isprintable, self.tree.codes[-1])):
+            odd = next(code for code in self.tree.codes[-1] if not code.isprintable())
             raise InputError(f"geography.{self.column}", odd, "codes of printable text")
         columns = {**schema.stored, self.column: Category(self.tree.codes[-1], nullable=False)}
         return Schema(schema.name, columns, schema.unit, schema.lookups, schema.derived, schema.joins)

@@ -119,6 +119,8 @@ def _csv(path: Path, field: str) -> dict[str, list[Any]]:
 
 def _texts(values: Iterable[Any], name: str) -> list[str]:
     found = list(values)
+    if set(map(type, found)) <= {str}:
+        return found
     for value in found:
         if not isinstance(value, str):
             hint = "Read the column as text: a code read as a number has lost its leading zeros."

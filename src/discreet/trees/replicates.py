@@ -22,7 +22,7 @@ from discreet.core.progress import notify
 from discreet.errors import InputError
 from discreet.noise.replay import Replay
 from discreet.trees.grain import coarse_measurement, coarse_rules, coarse_values
-from discreet.trees.intervals.posterior import draw_table
+from discreet.trees.intervals.posterior import Laws, draw_table
 from discreet.trees.intervals.typical import key_of, remeasure
 from discreet.trees.methods import method_named
 from discreet.trees.rules import Rules
@@ -121,7 +121,8 @@ def replicate(release: TreeRelease, many: int, rules: Rules | None) -> Replicate
     bits = Replay(key_of(measured, "replicates"))
     published = release.estimate.counts[-1]
     guess = coarse_values(published, grain)
-    tables, found = [draw_table(measured, guess, near, bits) for _ in range(_TABLES)], []
+    learned: dict[tuple[int, bool], Laws] = {}
+    tables, found = [draw_table(measured, guess, near, bits, learned) for _ in range(_TABLES)], []
     for number in range(many):
         notify(f"replicate {number + 1} of {many}")
         truth = tables[number % _TABLES]

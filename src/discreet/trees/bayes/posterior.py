@@ -30,13 +30,15 @@ _LITTLE = 1e-3  # the least mean of a group
 _NEGATIVE = 15.0  # deviations below zero beyond which a noisy count says nothing new
 
 
-def posterior_moments(noisy: Reals, variance: Reals, noise: Laplace | Gaussian, rough: Reals) -> tuple[Reals, Reals]:
+def posterior_moments(
+    noisy: Reals, variance: Reals, noise: Laplace | Gaussian, rough: Reals, *, steps: int = 60
+) -> tuple[Reals, Reals]:
     """Mean and variance of the true counts behind `noisy`, both (regions, cells), never below zero.
 
     `variance` is that of the noise in each region, `noise` the family of its law. `rough` is what one would guess
-    without the noisy count; how good a guess it is, is learned.
+    without the noisy count; how good a guess it is, is learned, in so many steps.
     """
-    tables = _Tables.fit(noisy, variance, noise, rough)
+    tables = _Tables.fit(noisy, variance, noise, rough, steps)
     mean, spread = np.empty(noisy.shape), np.empty(noisy.shape)
     for block in _blocks(*noisy.shape):
         mean[block], spread[block] = tables.at(noisy[block], tables.kind[block], rough[block])
@@ -62,7 +64,7 @@ class _Tables:
     variance: Reals
 
     @classmethod
-    def fit(cls, noisy: Reals, variance: Reals, noise: Laplace | Gaussian, rough: Reals) -> _Tables:
+    def fit(cls, noisy: Reals, variance: Reals, noise: Laplace | Gaussian, rough: Reals, steps: int) -> _Tables:
         cells = noisy.shape[1]
         # Regions whose noise differs by less than a fifth share a law.
         _, kind = np.unique(np.rint(2 * np.log2(np.maximum(variance, 1e-6))), return_inverse=True)
@@ -98,7 +100,7 @@ class _Tables:
         pools = np.repeat(np.arange(_BINS), cells)
         counted = seen.reshape(-1, groups)
         means = None if len(kind) < _FEW else _means(guessed, heard, counted.sum(axis=0), deviation)
-        prior = Prior.fit(edges, likely, counted, pools, means=means)
+        prior = Prior.fit(edges, likely, counted, pools, means=means, steps=steps)
         found = [prior.posterior(law, values) for law in laws]
         return cls(
             cells,
@@ -121,7 +123,9 @@ class _Tables:
         np.minimum(row, len(self.values) - 2, out=row)
         below = self.values[row]
         part = (inside - below) / (self.values[row + 1] - below)
-        at = (np.log(np.maximum(rough, 1e-300)) - self.least) / self.step - 0.5
+        # In few digits: it takes a fourth of the time, and says where to interpolate.
+        size = np.log(np.maximum(rough, 1e-30).astype(np.float32)).astype(float)
+        at = (size - self.least) / self.step - 0.5
         np.clip(at, 0.0, _BINS - 1.000001, out=at)
         bin_ = at.astype(np.intp)
         return row, part, bin_, at - bin_

@@ -45,8 +45,10 @@ Array = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
 _NO_RULES = Rules()
-_SWEEPS = 4
+_SWEEPS = 2
 _HARD_SWEEPS = 40  # where totals are public; the rounding mends what is left
+_STEPS = 60  # of learning what counts look like
+_FIRST = 30  # where that is only to say how cells hang together, before it is learned once more
 _CLOSE = 0.01  # persons: totals that move by less have settled
 _BLOCK = 1 << 18  # numbers worked on at once: what stays in the cache
 _SURE = 1e-3  # the least variance of a cell: nothing is so certain that a sibling's error may not move it
@@ -238,10 +240,11 @@ def _cells(
     noisy, noise = seen.cells.values[level], seen.cells.variance[level]
     if covariate is not None and covariate.shape[1] > 1:
         rough = np.clip(guess(noisy, noise, rough, covariate, place), lower, upper)
-    mean, variance = posterior_moments(noisy, noise, seen.noise, rough)
-    if size >= ENOUGH and rough.shape[1] > 1:
+    again = size >= ENOUGH and rough.shape[1] > 1
+    mean, variance = posterior_moments(noisy, noise, seen.noise, rough, steps=_FIRST if again else _STEPS)
+    if again:
         rough = np.clip(regressed(noisy, noise, rough, mean), lower, upper)
-        mean, variance = posterior_moments(noisy, noise, seen.noise, rough)
+        mean, variance = posterior_moments(noisy, noise, seen.noise, rough, steps=_STEPS)
     return mean, np.maximum(variance, _SURE)
 
 

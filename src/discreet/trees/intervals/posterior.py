@@ -26,7 +26,7 @@ from discreet.trees.topdown.solve import rows_of
 from discreet.trees.topdown.transport import Rows, one_row, transport
 from discreet.trees.tree import Hierarchy
 
-__all__ = ["Spread", "draw_counts", "draw_table"]
+__all__ = ["Laws", "Spread", "draw_counts", "draw_table"]
 
 Array = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -65,17 +65,21 @@ class Spread:
         return np.interp(uniform, self.below(grid), grid)
 
 
-def draw_counts(noisy: Reals, noise: Spread, expected: Reals, shape: float, bits: Bits) -> Reals:
+Laws = dict[int, Reals]
+"""Of columns: how true counts are spread, in a column for each group of counts of which as much was expected."""
+
+
+def draw_counts(noisy: Reals, noise: Spread, expected: Reals, shape: float, bits: Bits, learned: Laws) -> Reals:
     """For every noisy count a true one, drawn from what is likely where as much was expected.
 
     Counts of a column of which about as much was expected (powers of two) are a group with a distribution of its own.
     Where noise hides everything, that is the negative binomial law of that mean and `shape`; what the noisy counts
-    say, and what the column has in common, moves it from there.
+    say, and what the column has in common, moves it from there. What was `learned` of a column is used again: more
+    tables may be drawn from the same noisy counts.
     """
     size, columns = noisy.shape
     group = np.clip(2 + np.log2(np.maximum(expected, 0.25)), 0, _BINS - 1).astype(np.int64)
     groups = int(group.max()) + 1
-    shapes = _shapes(noisy, noise, expected, group, shape)
     edges = _edges(noise.deviation)
     step = max(1.0, noise.deviation / 8)
     first, last = -int(40 * noise.deviation / step), int(_FAR * noise.deviation / step) + 1
@@ -87,18 +91,23 @@ def draw_counts(noisy: Reals, noise: Spread, expected: Reals, shape: float, bits
     uniform = (words(bits, 2 * noisy.size) >> np.uint64(11)).astype(float).reshape(2, size, columns) * 2.0**-53
     out: Reals = np.rint(noisy - noise.at(uniform[0]))
     hidden = noisy < _FAR * noise.deviation
-    many = np.maximum(np.bincount(group[hidden], minlength=groups), 1)
-    laws = _scattered(edges, np.bincount(group[hidden], weights=expected[hidden], minlength=groups) / many, shapes)
+    if not learned:
+        many = np.bincount(group[hidden], minlength=groups)
+        means = np.bincount(group[hidden], weights=expected[hidden], minlength=groups) / np.maximum(many, 1)
+        means = np.where(many > 0, means, 2.0 ** (np.arange(groups) - 1.5))  # the next table may have some there
+        laws = _scattered(edges, means, _shapes(noisy, noise, expected, group, shape))
     for column in range(columns):
         near = np.flatnonzero(hidden[:, column])
         if not len(near):
             continue
         label, place = group[near, column], row[near, column]
-        seen = np.bincount(place * groups + label, minlength=len(heard) * groups).reshape(-1, groups).astype(float)
-        flat = np.full((len(starts), 1), 1 / len(starts))
-        common = climb(chance, seen.sum(axis=1, keepdims=True), flat, 1.0, _STEPS)
-        start = 0.9 * laws + 0.1 * common
-        weights = climb(chance, seen, start, _PSEUDO, _STEPS)
+        if column not in learned:
+            seen = np.bincount(place * groups + label, minlength=len(heard) * groups).reshape(-1, groups).astype(float)
+            flat = np.full((len(starts), 1), 1 / len(starts))
+            common = climb(chance, seen.sum(axis=1, keepdims=True), flat, 1.0, _STEPS)
+            learned[column] = climb(chance, seen, 0.9 * laws + 0.1 * common, _PSEUDO, _STEPS)
+        weights = learned[column]
+        label = np.minimum(label, weights.shape[1] - 1)
         order = np.argsort(label, kind="stable")
         stops = np.cumsum(np.bincount(label, minlength=groups))
         for one in np.flatnonzero(np.diff(stops, prepend=0)):
@@ -157,12 +166,14 @@ def _scattered(edges: Reals, means: Reals, shapes: Reals) -> Reals:
     return laws
 
 
-def draw_table(measured: Measurement, guess: Array, rules: Rules, bits: Bits) -> Array:
+def draw_table(
+    measured: Measurement, guess: Array, rules: Rules, bits: Bits, learned: dict[tuple[int, bool], Laws] | None = None
+) -> Array:
     """Counts of the leaves, drawn from what is likely behind the noisy ones.
 
     The root is the best linear estimate, whatever the bias of the method to be tried. Chains (counts of groups of at
     least s members) are not drawn, nor what bounds and public totals have cornered: `guess` is returned, what a method
-    made of the leaves.
+    made of the leaves. What was `learned` for one table, by level and for totals or not, is used for the next.
     """
     tree, cells = measured.tree, measured.cells
     if measured.chain:
@@ -172,7 +183,7 @@ def draw_table(measured: Measurement, guess: Array, rules: Rules, bits: Bits) ->
     root = one_row(found.up_counts(0), found.alone[0], known.lower[0], known.upper[0], rows_of(known, found, 0))
     if root is None:
         return guess
-    counts = root
+    counts, known_laws = root, {} if learned is None else learned
     for level in range(1, tree.depth):
         place, many = tree.parents[level], tree.children(level - 1)
         alone = found.alone[level]
@@ -181,7 +192,9 @@ def draw_table(measured: Measurement, guess: Array, rules: Rules, bits: Bits) ->
         asked = measured.levels[level]
         own = asked.noise if cells == 1 and asked.totals_noise is None else asked.totals_noise
         noise = _noise(found.up_total_variance[level], own)
-        totals = draw_counts(found.up_totals[level][:, None], noise, (above / many)[place][:, None], _TOTALS, bits)
+        laws = known_laws.setdefault((level, True), {})
+        sums, even = found.up_totals[level][:, None], (above / many)[place][:, None]
+        totals = draw_counts(sums, noise, even, _TOTALS, bits, laws)
         nothing = np.zeros(totals.shape, np.int64)
         totals *= (above / np.maximum(tree.add(level - 1, totals)[:, 0], 1))[place][:, None]
         width = np.maximum(totals, 0) + _LITTLE
@@ -189,7 +202,8 @@ def draw_table(measured: Measurement, guess: Array, rules: Rules, bits: Bits) ->
         # Then cells: among those of which as much is to be expected, from the parent's mix and the region's total.
         mix = counts / np.maximum(above, 1)[:, None]
         noise = _noise(alone, asked.noise)
-        drawn = draw_counts(found.up_counts(level), noise, mix[place] * fitting, _CELLS, bits)
+        laws = known_laws.setdefault((level, False), {})
+        drawn = draw_counts(found.up_counts(level), noise, mix[place] * fitting, _CELLS, bits, laws)
         rows = rows_of(known, found, level)
         low, high = known.lower[level], known.upper[level]
         drawn = _fitted(tree, level - 1, np.clip(drawn, low, high), counts, fitting)

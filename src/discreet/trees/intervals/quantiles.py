@@ -11,9 +11,10 @@ have not seen: there are two, and the margins of one are tried on the other.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,14 +97,15 @@ class ErrorQuantiles:
             counts = published[block]
             if len(self._all.error) < enough_for(alpha):
                 margins = self._from_deviation(deviation, factor)[:, block]
+                low, high = _ends(counts, margins.__getitem__, least[block], most[block])
+                low, high = np.floor(low), np.ceil(high)
             else:
                 if alpha not in self._margins:
                     self._margins[alpha] = _fit(self._all, self._cells, alpha)
                 group, found = self._margins[alpha]
-                margins = found[:, group[_looks(counts, self._cells)]]
-            low, high = _ends(counts, margins, least[block], most[block])
-            lower[block] = np.clip(np.minimum(np.floor(low), counts), least[block], most[block])
-            upper[block] = np.clip(np.maximum(np.ceil(high), counts), least[block], most[block])
+                low, high = _ends(counts, _taken(found, group[_looks(counts, self._cells)]), least[block], most[block])
+            lower[block] = np.clip(np.minimum(low, counts), least[block], most[block])
+            upper[block] = np.clip(np.maximum(high, counts), least[block], most[block])
         return lower, upper
 
     @cached_property
@@ -140,16 +142,38 @@ def _looks(counts: Array, cells: int) -> Array:
 
 def _log_bin(values: Array, fine: int) -> Array:
     """0 alone, then powers of two, `fine` bins each."""
-    return np.where(values > 0, 1 + np.floor(fine * np.log2(np.maximum(values, 1))), 0).astype(np.int64)
+    small = _small_bins(fine)
+    found = small.take(np.clip(values, 0, len(small) - 1))
+    if len(large := np.flatnonzero(values.ravel() >= len(small))):
+        found.ravel()[large] = 1 + np.floor(fine * np.log2(values.ravel()[large]))
+    return found
 
 
-def _ends(counts: Array, margins: Reals, least: Array | int, most: Array | float) -> tuple[Reals, Reals]:
-    """Both ends. A side on which the truth cannot lie any further needs no margin: all of alpha is for the other."""
-    below, above, below_alone, above_alone = margins
-    lower, upper = counts - below, counts + above
+@cache
+def _small_bins(fine: int) -> Array:
+    """The bins of counts that are met most."""
+    return np.append(0, 1 + np.floor(fine * np.log2(np.arange(1, 1 << 12)))).astype(np.int64)
+
+
+def _ends(
+    counts: Array, margin: Callable[[int], Reals], least: Array | int, most: Array | float
+) -> tuple[Reals, Reals]:
+    """Both ends, from margins below (0) and above (1) together, and below (2) and above (3) alone.
+
+    A side on which the truth cannot lie any further needs no margin: all of alpha is for the other.
+    """
+    lower: Reals = counts - margin(0)
     floor = lower <= least
+    upper = np.asarray(counts + np.where(floor, margin(3), margin(1)), float)
     roof = (upper >= most) & ~floor
-    return np.where(roof, counts - below_alone, lower), np.where(floor, counts + above_alone, upper)
+    if roof.any():
+        lower = np.where(roof, counts - margin(2), lower)
+    return lower, upper
+
+
+def _taken(margins: Reals, group: NDArray[np.integer[Any]]) -> Callable[[int], Reals]:
+    """The margins of each number's group."""
+    return lambda side: margins[side].take(group)
 
 
 def _fit(seen: _Seen, cells: int, alpha: float) -> tuple[NDArray[np.int32], Reals]:
@@ -259,7 +283,7 @@ def _weights(
             known = other[~np.isnan(margins[0])[own[other]]]
             published = seen.published[known]
             exact = published - seen.error[known]
-            low, high = _ends(published, margins[:, own[known]], 0, np.inf)
+            low, high = _ends(published, _taken(margins, own[known]), 0, np.inf)
             outside = (np.minimum(low, published) > exact) | (np.maximum(high, published) < exact)
             missed += np.bincount(classes[known], weights=outside, minlength=many)
             tried += np.bincount(classes[known], minlength=many)

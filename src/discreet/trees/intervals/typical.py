@@ -34,7 +34,7 @@ from discreet.trees.components import margin_of
 from discreet.trees.estimate import Ends, Estimate
 from discreet.trees.gls import variances
 from discreet.trees.intervals.each import bounds_of, deviations, known_bounds
-from discreet.trees.intervals.posterior import draw_table
+from discreet.trees.intervals.posterior import Laws, draw_table
 from discreet.trees.intervals.quantiles import ErrorQuantiles, enough_for
 from discreet.trees.intervals.sample import Part, parts_of
 from discreet.trees.measurement import Margin, Measurement
@@ -132,7 +132,8 @@ def _errors(
     measured, tree = part.measured, part.measured.tree
     cells, totals = [ErrorQuantiles() for _ in tree.names], [ErrorQuantiles() for _ in tree.names]
     guess = estimate.counts[tree.depth - 1][part.chosen]
-    tables = [draw_table(measured, guess, part.rules, bits) for _ in range(2)]
+    learned: dict[tuple[int, bool], Laws] = {}
+    tables = [draw_table(measured, guess, part.rules, bits, learned) for _ in range(2)]
     for run in range(2 if sampled and guess.size > _MANY else reruns):
         tried = method(remeasure(measured, tables[run % 2], bits), part.rules)
         truth = tree.sums(tables[run % 2])
