@@ -330,6 +330,24 @@ ASKS: dict[str, Ask] = {
     ),
     "tree": Ask("tree", _of_curator("tree"), {"levels": {"state": 1, "county": 2}, "by": ["sex"]}, RHO, levels_of),
     "detail": Ask("detail", _of_curator("detail"), GROUPED, RHO, _columns),
+    "census": Ask(
+        "census",
+        _of_curator("census"),
+        {
+            "levels": {"state": 1, "county": 2},
+            "tables": {
+                "people": {"counts": "persons", "by": ["sex"]},
+                "homes": {"counts": "households", "by": ["works"]},
+                "members": {"counts": "persons", "household": ["works"], "share": 2},
+                "sizes": {"counts": "sizes", "largest": 3},
+            },
+            "household": "home",
+            "head": "age >= 50",
+            "most": 2,
+        },
+        RHO,
+        lambda release: {name: dict(table.columns) for name, table in release.tables().items()},
+    ),
     "flows": Ask("flows", _of_curator("mobility"), {**ENDS, "window": "works", "zones": ZONES}, RHO, _parts),
     "commute": Ask("commute", _of_curator("commute"), {**ENDS, "coordinates": PLACES}, RHO, commuters_of),
     "commute by urns": Ask(

@@ -43,6 +43,7 @@ READ = {
     "stream": ("release", "release", "release", "release", "release"),
     "tree": ("release", "release", "release", "release", "own"),
     "detail": ("release", "release", "release", "release", "release"),
+    "census": ("release", "release", "release", "release", "release"),
     "flows": ("release", "release", "release", "release", "release"),
     "commute": ("release", "release", "release", "release", "release"),
     "synth": ("release", "release", "release", "release", "own"),

@@ -322,6 +322,29 @@ def groups(chance: random.Random) -> Job:
     )
 
 
+def censuses(chance: random.Random) -> Job:
+    """Persons and households in several tables, for every unit that a census takes."""
+    schema = schema_of(unit_of(chance, promised=False))
+    part, price = _price(chance)
+    houses = "t" if schema.unit.column is None else chance.choice(["t", "t", schema.unit.column])
+    tables: dict[str, Any] = {
+        "a": {"counts": "persons", "by": chance.choice([[], ["f"]])},
+        "b": {"counts": "households", "by": chance.choice([["f"], ["o"]])},
+        "c": {"counts": "persons", "by": chance.choice([[], ["o"]]), "household": ["f"]},
+        "d": {"counts": "sizes", "largest": 3},
+    }
+    picked = {name: tables[name] for name in chance.sample(sorted(tables), chance.randint(1, 3))}
+    asked = Curator(Desk(schema, part)).census(  # type: ignore[arg-type]
+        ["state", "h"],
+        picked,
+        household=houses,
+        geography=GEOGRAPHY,
+        head=chance.choice([None, "n > 0"]),
+        most=chance.randint(1, 3),
+    )
+    return _planned(schema, asked.plan(**price).plan)
+
+
 def flows(chance: random.Random) -> Job:
     schema = schema_of(unit_of(chance))
     part, price = _price(chance)
@@ -439,6 +462,7 @@ KINDS: dict[str, Callable[[random.Random], Job]] = {
     "trees": trees,
     "magnitudes": magnitudes,
     "groups": groups,
+    "censuses": censuses,
     "flows": flows,
     "commuters": commuters,
     "synthesis": synthesis,

@@ -1,5 +1,6 @@
 """Pages of jobs about a few people: a server, visitors, a job begun and waited for."""
 
+import html
 import re
 import time
 
@@ -63,7 +64,7 @@ def confirmation(answer):
     """What the panel's form would send, without its hidden value for the session."""
     form = answer.text.split('class="confirm"')[1].split("</form>")[0]
     pairs = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', form)
-    return [(name, value) for name, value in pairs if name != "csrf"]
+    return [(name, html.unescape(value)) for name, value in pairs if name != "csrf"]
 
 
 def begun(visitor, place, fields, why="", dataset="people"):

@@ -27,6 +27,10 @@ from surfaces import PARTLY, READ, SURFACES, command, comparable, surfaces
 
 VERSIONS = sorted(path.stem for path in GOLDEN.glob("kinds_*.sql"))
 
+# Kinds that came later than all of these versions.
+LATER = {"census", "detail"}
+OLD = [name for name, ask in ASKS.items() if ask.kind not in LATER]
+
 # Asks whose digest is no longer what that version made of them: their releases are read by their id, and no longer by
 # asking the same again.
 OTHER_DIGEST = {
@@ -62,8 +66,9 @@ def stored_values(version, name, facts):
 
 def test_every_kind_is_in_every_golden_ledger_and_in_the_table(golden):
     _, _, facts = golden
-    assert set(READ) == set(KINDS) == {ASKS[one["ask"]].kind for one in facts["releases"].values()}
-    assert set(facts["values"]) == set(ASKS)
+    assert set(READ) == set(KINDS)
+    assert set(KINDS) - LATER == {ASKS[one["ask"]].kind for one in facts["releases"].values()}
+    assert set(facts["values"]) == set(OLD)
 
 
 def test_the_ledger_verifies_and_every_charge_is_what_it_was(golden):
@@ -90,7 +95,7 @@ def test_every_release_is_listed_on_every_surface(golden):
 
 
 @pytest.mark.parametrize("surface", SURFACES)
-@pytest.mark.parametrize("name", ASKS)
+@pytest.mark.parametrize("name", OLD)
 def test_a_release_is_read_where_the_table_says_with_the_values_it_had(golden, name, surface):
     version, read, facts = golden
     expected = stored_values(version, name, facts)
@@ -100,7 +105,7 @@ def test_a_release_is_read_where_the_table_says_with_the_values_it_had(golden, n
 
 
 @pytest.mark.filterwarnings("ignore:.*may describe earlier data")  # 0.1 knew no versions, and loads have none
-@pytest.mark.parametrize("name", ASKS)
+@pytest.mark.parametrize("name", OLD)
 def test_the_same_ask_again_is_free_and_gives_the_same_values(golden, name):
     version, read, facts = golden
     before = read.here.ledger.head()

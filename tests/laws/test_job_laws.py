@@ -63,7 +63,8 @@ NO_ERROR_STATED = {"train": {"sex"}, "train at a price": {"sex"}, "search": {"se
 # Fields of an ask that its digest does not see. None of them decides the law of what is released: what pays for it,
 # where a run is kept, and the confidence of intervals that are worked out later.
 NOT_IN_DIGEST = {
-    **{name: {"allotment"} for name in ("question", "top", "batch", "stream", "tree", "detail", "flows", "commute")},
+    **{name: {"allotment"} for name in ("question", "top", "batch", "stream", "tree", "flows", "commute")},
+    **{name: {"allotment"} for name in ("census", "detail")},
     "synth": {"allotment", "confidence"},
     "search": {"allotment", "confidence"},
     "train": {"allotment", "checkpoint"},
@@ -155,6 +156,7 @@ def test_a_digest_is_the_same_in_another_process_and_folder(offers, tmp_path):
 DESCRIBED = {
     "tree": "tree",
     "detail": "detail",
+    "census": "census",
     "flows": "mobility",
     "commute": "commute",
     "synth": "synthesize",
@@ -272,6 +274,7 @@ OUTPUTS = {
     "stream": ("n",),
     "tree": ("all", "state", "county"),
     "detail": ("total alone", "total with sex", "a cell of sex by age"),
+    "census": ("people: county", "homes: state", "members: all", "sizes: county"),
     "flows": ("cells", "origins", "destinations", "zones", "windows"),
     "commute": ("cells", "origins", "destinations"),
     "commute by urns": ("sizes",),

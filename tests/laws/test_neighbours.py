@@ -66,6 +66,7 @@ PAIRS = {
     "trees": 120,
     "magnitudes": 80,
     "groups": 60,
+    "censuses": 80,
     "flows": 115,
     "commuters": 45,
     "synthesis": 20,

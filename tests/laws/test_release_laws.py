@@ -185,6 +185,7 @@ HOW = {
     "detail": {"confidence": 0.5},
     "flows": {"confidence": 0.5},
     "tree": {"method": "topdown", "confidence": 0.5},
+    "census": {"method": "topdown", "confidence": 0.5},
     "synth": {"rows": 7},
     "loads": {"beta": 0.5, "confidence": 0.5},
 }

@@ -46,6 +46,9 @@ KINDS = {
     "several": lambda c: c.table().group_by("home").agg(n=count(), m=mean("age"), s=total("age")),
     "tree": lambda c: c.tree(["home"]),
     "detail": lambda c: c.detail(["home"], groups={"old": "age > 50"}, details={"work": ["work"]}),
+    "census": lambda c: c.census(
+        ["home"], {"a": {"counts": "persons", "household": ["work"]}}, household="age", most=2
+    ),
     "flows": lambda c: c.mobility(origin="home", destination="work"),
     "stream": lambda c: c.table().agg(n=count()).stream(bins("day", every="month")),
     "batch": lambda c: c.batch(a=c.table().agg(n=count()), b=c.table().group_by("home").agg(n=count())),

@@ -25,6 +25,9 @@ ASKS = {
     "stream": lambda curator: curator.table().agg(n=count()).stream(bins("age", [0, 50, 99])),
     "tree": lambda curator: curator.tree(["from"], by=["to"]),
     "detail": lambda curator: curator.detail(["from"], groups={"b": "to = 'b'"}, details={"to": ["to"]}),
+    "census": lambda curator: curator.census(
+        ["from"], {"a": {"counts": "persons"}, "b": {"counts": "households", "by": ["to"]}}, household="age"
+    ),
     "flows": lambda curator: curator.mobility(origin="from", destination="to"),
     "commute": lambda curator: curator.commute(
         origin="from", destination="to", coordinates={"a": (0.0, 0.0), "b": (1.0, 0.0)}

@@ -69,6 +69,7 @@ _QUESTION = "discreet.query.question_ask:QuestionAsk"
 _LOADS = "discreet.power.release:HiddenLoads.read"
 _TREE = "discreet.trees.release:TreeRelease.read"
 _DETAIL = "discreet.trees.detail.release:DetailRelease.read"
+_CENSUS = "discreet.trees.census:CensusAsk"
 _SYNTH = "discreet.synth.release:SyntheticRelease.read"
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
@@ -79,6 +80,7 @@ KINDS: Mapping[str, Kind] = {
         Kind("stream", "period of a stream", _TABLE, "discreet.query.stream:StreamAsk", ("stream",)),
         Kind("tree", "hierarchy", _TREE, "discreet.trees.ask:TreeAsk", ("tree",), long=True, version=2),
         Kind("detail", "table of groups", _DETAIL, "discreet.trees.detail.ask:DetailAsk", ("detail",), long=True),
+        Kind("census", "census", "discreet.trees.census:CensusRelease.read", _CENSUS, ("census",), long=True),
         Kind("flows", "set of flows", _TABLES, "discreet.flows.mobility.ask:FlowsAsk", ("mobility",), long=True),
         Kind(
             "commute",

@@ -1,4 +1,4 @@
-"""Jobs about regions: hierarchies, and population groups in adaptive detail."""
+"""Jobs about regions: hierarchies, population groups in adaptive detail, and a census of persons and households."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from discreet.query.key import Key
 from discreet.query.predicate import Predicate
 
 if TYPE_CHECKING:
+    from discreet.trees.census import CensusRelease
     from discreet.trees.detail.release import DetailRelease
     from discreet.trees.release import TreeRelease
     from discreet.trees.rules import Rules
@@ -87,3 +88,30 @@ class RegionalJobs:
         from discreet.trees.detail.ask import DetailAsk
 
         return Draft.of(self.desk, DetailAsk.of(levels, groups, details, overlap, column, geography, where))
+
+    @typed
+    def census(
+        self,
+        levels: Sequence[str] | Mapping[str, int],
+        tables: Mapping[str, Any],
+        *,
+        household: str | Expression,
+        column: str | Expression | None = None,
+        geography: Any = None,
+        head: str | Predicate | Expression | None = None,
+        most: int | None = None,
+        where: str | Predicate | Expression | None = None,
+    ) -> Draft[CensusRelease]:
+        """Tables of persons and households over one geography, at one price: docs/guides/census.md.
+
+        The rows are persons; `household` is the column that says which household a row belongs to. `tables` has, for
+        each table by name, what it `counts` (persons, households, or sizes of households up to `largest`), `by` which
+        columns (of the householder, in tables of households), by which columns of their `household`er persons are
+        counted, and the `share` of the price: {"types": {"counts": "households", "by": ["type"], "share": 2}}.
+        `head` is the condition that the householder's row meets. Of a household at most `most` persons count in tables
+        by its columns. Regions are said as for `tree`; `plan` takes a `method`, how to `split` prices among levels, and
+        the `noise`.
+        """
+        from discreet.trees.census import CensusAsk
+
+        return Draft.of(self.desk, CensusAsk.of(levels, tables, household, column, geography, head, most, where))

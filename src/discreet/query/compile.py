@@ -22,7 +22,7 @@ from discreet.query.compatibility import names_in
 from discreet.query.contribution import GROUP, PERSON, contributions, first_groups
 from discreet.query.group import group_number
 from discreet.query.measure import Complete, Cross, Distinct, Measure, Moment, People, Rows, Total, with_values
-from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
+from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate, columns_of
 from discreet.query.question import Query
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "measured",
     "row_value",
     "summed",
+    "with_condition",
 ]
 
 Expression = Any  # ibis expressions carry no useful static types here
@@ -119,6 +120,12 @@ def chosen(query: Query, schema: Schema, table: Expression) -> Expression:
     if query.condition is None:
         return table
     return table.filter(_condition(query.condition, Reading(schema, table, as_stored)))
+
+
+def with_condition(table: Expression, predicate: Predicate, schema: Schema, name: str) -> Expression:
+    """The table with a column that says whether a row meets a condition; false where that is not known."""
+    table = with_seconds(table, {one: schema.columns[one] for one in columns_of(predicate) if one in schema.columns})
+    return table.mutate(**{name: _condition(predicate, Reading(schema, table, as_stored)).fill_null(False)})
 
 
 def measured(

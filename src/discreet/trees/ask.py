@@ -50,11 +50,11 @@ from discreet.trees.split import split as split_price
 from discreet.trees.targets import Family, read_targets
 from discreet.trees.tree import Hierarchy
 
-__all__ = ["CheckedTree", "TreeAsk"]
+__all__ = ["GEOGRAPHY", "LEVELS", "SPLIT", "SPLITS", "CheckedTree", "TreeAsk", "ordered_method"]
 
 _MANY = 100
 _SPINES = ("given", "optimised")
-_SPLITS = ("auto", "equal", "leaves", "accurate")
+SPLITS = ("auto", "equal", "leaves", "accurate")
 
 
 def _levels(value: Any) -> Any:
@@ -123,7 +123,7 @@ SPLIT = Form(
     str | dict[str, str | float],
     settle=_split,
     write=_split_to,
-    parse=lambda text: text if text in _SPLITS else pairs_in(text, "split", "state=1,county=2"),
+    parse=lambda text: text if text in SPLITS else pairs_in(text, "split", "state=1,county=2"),
 )
 
 
@@ -231,8 +231,8 @@ class TreeAsk(Ask):
     split: str | Mapping[str, Number] = option(
         SPLIT,
         "auto",
-        help="Price by level: " + ", ".join(_SPLITS) + ", or weights: state=1,county=2",
-        choices=_SPLITS,
+        help="Price by level: " + ", ".join(SPLITS) + ", or weights: state=1,county=2",
+        choices=SPLITS,
         late=True,
     )
     covariate: Any = option(
@@ -293,7 +293,7 @@ class TreeAsk(Ask):
         counted = Tabulation(schema, tree, leaf, self.by, condition, grouped, magnitude).checked()
         if self.method != "auto" and self.method not in METHODS:
             raise InputError("method", self.method, among=("auto", *METHODS))
-        chosen = (_ordered(counted.cells) if counted.chain else "bayes") if self.method == "auto" else self.method
+        chosen = (ordered_method(counted.cells) if counted.chain else "bayes") if self.method == "auto" else self.method
         method_named(chosen, chain=counted.chain, sums=magnitude is not None)
         if self.expected is not None and (type(self.expected) is not int or self.expected < 0):
             raise InputError("expected", self.expected, "a whole number, zero or more")
@@ -333,7 +333,7 @@ class TreeAsk(Ask):
         return read_queries(given, counted.tree, tuple(key.column for key in counted.by))
 
 
-def _ordered(sizes: int) -> str:
+def ordered_method(sizes: int) -> str:
     """The method for cumulative counts: where sizes are many, much is in their order."""
     return "exact" if sizes > _MANY else "topdown"
 

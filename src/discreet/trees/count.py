@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +57,7 @@ class Tabulation:
     sizes: Sizes | None = None
     magnitude: Magnitude | None = None
 
-    def checked(self) -> Tabulation:
+    def checked(self) -> Self:
         """The same, read against the schema. Every error comes from here, before anything is spent."""
         leaf = self.schema.column(self.column, "levels")
         if not isinstance(leaf, (Category, Text)):
@@ -88,7 +88,7 @@ class Tabulation:
             raise InputError("levels", taken[0], "a name that no other column of the tables has")
         condition = None if self.condition is None else checked(self.condition, self.schema)
         read = replace(self, by=by, condition=condition, magnitude=magnitude)
-        read._as_category()  # which raises what a run would
+        read.with_regions()  # which raises what a run would
         if self.sizes is not None:
             read._check_sizes(self.sizes)
         if read.tree.leaves * read.cells > MOST_CELLS:
@@ -202,20 +202,21 @@ class Tabulation:
         return exact.reshape(self.tree.leaves, self.cells)
 
     def _count_sizes(self, data: Connection, sizes: Sizes, salt: Sequence[int]) -> NDArray[np.int64]:
-        schema = self._as_category()
-        table, number = group_number((self._leaf,), schema, chosen(Query(self.condition), schema, data.table))
+        schema = self.with_regions()
+        table, number = group_number((self.leaf,), schema, chosen(Query(self.condition), schema, data.table))
         return count_sizes(sizes, schema.unit, table, number, self.tree.leaves, data, salt)
 
     def question(self) -> tuple[Query, Schema]:
         """What is counted by leaf region and cell, as a question, and the schema that it is asked of."""
         output = ("count", count()) if self.magnitude is None else self.magnitude.aggregate
-        return Query(self.condition, (self._leaf, *self.by), (output,)), self._as_category()
+        return Query(self.condition, (self.leaf, *self.by), (output,)), self.with_regions()
 
     @property
-    def _leaf(self) -> Key:
+    def leaf(self) -> Key:
+        """What a row's region is found by."""
         return Key(self.column, values=self.tree.codes[-1])
 
-    def _as_category(self) -> Schema:
+    def with_regions(self) -> Schema:
         """The schema with the leaf column as a category of exactly the regions there are."""
         schema = self.schema
         if isinstance(schema.columns[self.column], Category):

@@ -26,6 +26,7 @@ from discreet.query.table_plan import TablePlan
 from discreet.trees.components import margin_of
 from discreet.trees.count import Tabulation
 from discreet.trees.declaration import resolve_rules
+from discreet.trees.estimate import Estimate
 from discreet.trees.grain import coarse_noise, coarse_values, rounding_notes, rules_in_steps, step_for, unit_for
 from discreet.trees.measurement import Level, Margin, Measurement
 from discreet.trees.methods import check_rules, method_named, publish_counts
@@ -183,21 +184,26 @@ class TreePlan(TablePlan):
         method_named(name, chain=found.chain, sums=self.counted.magnitude is not None)
         check_rules(found.tree, found.cells, kept, chain=found.chain)
         # If a method fails nothing is lost: `again` makes something else of what is on record.
-        estimate, written = publish_counts(name, found, kept, sure, self.grain), rules_to(kept)
-        if kept.declared:
-            written["declared"] = list(kept.declared)
+        estimate = publish_counts(name, found, kept, sure, self.grain)
         return {
-            "tree": {
-                "by": [[name, labels] for name, labels in self.counted.labels],
-                "cumulative": found.chain,
-                "confidence": sure,
-                "protects": str(self.unit),
-                **({} if self.counted.magnitude is None else {"step": str(self.step), "rounding": str(self.rounding)}),
-                **({"rules": written} if any(written.values()) else {}),
-                **({"targets": [one.to_dict() for one in self.targets]} if self.targets else {}),
-                "published": None if estimate is None else published_to(estimate, name),
-            },
+            "tree": self.entry(estimate, name, kept, sure),
             "notes": [note.to_dict() for note in (*self.counted.notes, *rounding_notes(self.rounding, self.grain))],
+        }
+
+    def entry(self, estimate: Estimate | None, method: str, rules: Rules, confidence: float) -> dict[str, Any]:
+        """What is published, as the record has it."""
+        written = rules_to(rules)
+        if rules.declared:
+            written["declared"] = list(rules.declared)
+        return {
+            "by": [[name, labels] for name, labels in self.counted.labels],
+            "cumulative": self.counted.chain,
+            "confidence": confidence,
+            "protects": str(self.unit),
+            **({} if self.counted.magnitude is None else {"step": str(self.step), "rounding": str(self.rounding)}),
+            **({"rules": written} if any(written.values()) else {}),
+            **({"targets": [one.to_dict() for one in self.targets]} if self.targets else {}),
+            "published": None if estimate is None else published_to(estimate, method),
         }
 
     def noisy(self, exact: Any, bits: Bits) -> Measurement:

@@ -128,6 +128,7 @@ _CODES = [f"r{number:02d}" for number in range(20)]
 LARGE = {
     "tree": {"levels": ["region"]},
     "detail": {"levels": ["region"], "groups": {"one": "to = 'r01'"}, "details": {"to": ["to"]}},
+    "census": {"levels": ["region"], "tables": {"a": {"counts": "persons"}}, "household": "to"},
     "flows": {"origin": "region", "destination": "to"},
     "commute": {"origin": "region", "destination": "to", "coordinates": {code: [0, 1] for code in _CODES}},
 }

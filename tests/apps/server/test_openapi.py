@@ -45,6 +45,14 @@ GOOD = {  # requests that are answered, by the path before /plan and /release: m
     "batch": [{"questions": {"n": "SELECT COUNT(*) AS n FROM people"}, "epsilon": "1/8"}],
     "stream": [{"query": "SELECT COUNT(*) AS n FROM people", "period": "age/60", "epsilon": "1/8"}],
     "detail": [{"levels": ["county"], "groups": {"old": "age > 50"}, "details": {"age": ["age/60"]}, "epsilon": "1/8"}],
+    "census": [
+        {
+            "levels": ["county"],
+            "tables": {"ages": {"counts": "persons", "by": ["age/60"]}},
+            "household": "age",
+            "epsilon": "1/8",
+        }
+    ],
     "flows": [{"origin": "county", "destination": "age/60", "epsilon": "1/8"}],
     "loads": [{"cost": "measured", "epsilon": "1/8"}],  # refused: people are no grid
     "commute": [{"origin": "county", "destination": "age/60", "coordinates": {"Ash": [0, 0]}, "epsilon": "1/8"}],

@@ -41,6 +41,7 @@ FILLED = {
     "batch": {"questions": f"n={SQL}\nages={SQL} WHERE age = 5", **PRICE},
     "stream": {"query": SQL, "period": "age/5", **PRICE},
     "detail": {"levels": "home", "groups": "old: age = 5", "details": "work: work", **PRICE},
+    "census": {"levels": "home", "tables": '[ages]\ncounts = "persons"\nby = ["age/5"]', "household": "work", **PRICE},
     "flows": {**ENDS, "zones": "place,zone\neast,inner\nwest,outer", **PRICE},
     "commute": {**ENDS, "coordinates": PLACES, **PRICE},
     "train": {**RUN, **PRICE},

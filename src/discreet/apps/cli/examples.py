@@ -102,6 +102,15 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "--epsilon 0.01 --id groups --out g -y",
     ),
     "detail show": ("discreet detail show groups",),
+    "census plan": (
+        "discreet census plan people.csv --levels county --tables tables.toml --household household "
+        "--head \"relation = 'head'\" --most 6 --epsilon 0.5",
+    ),
+    "census release": (
+        "discreet census release people.csv --levels county --tables tables.toml --household household "
+        "--epsilon 0.5 --id census --out tables -y",
+    ),
+    "census show": ("discreet census show census --part types.county",),
     "flows plan": ("discreet flows plan people.csv --origin county --destination sector --epsilon 0.1",),
     "flows release": (
         "discreet flows release people.csv --origin county --destination sector --epsilon 0.01 --id moves --out m -y",

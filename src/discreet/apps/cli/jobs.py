@@ -41,6 +41,10 @@ def _commands(kind: str) -> Commands:
             return Commands(ask, "a hierarchy", "Hierarchies that add up, nation to block", TREE, more=("read",))
         case "detail":
             return Commands(ask, "groups", "Population groups, in as much detail as their size allows", GROUPS)
+        case "census":
+            from discreet.apps.cli.census import CENSUS
+
+            return Commands(ask, "a census", "Persons and households in tables that agree", CENSUS)
         case "flows":
             return Commands(ask, "flows", "Who goes where, and when: flows that add up", TABLES)
         case "commute":

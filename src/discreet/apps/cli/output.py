@@ -23,7 +23,7 @@ from discreet.core.release import Release, percent
 from discreet.errors import MISSING, InputError, MissingExtraError
 
 if TYPE_CHECKING:
-    from discreet.trees.release import TreeRelease
+    from discreet.core.publication import Publication
 
 __all__ = [
     "TWO_KINDS",
@@ -159,7 +159,7 @@ def show_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], *
     console().print(table)
 
 
-def paid(release: Release | TreeRelease) -> str:
+def paid(release: Release | Publication) -> str:
     """What a release cost, and whether that was now; what is left."""
     cost = f"Cost: {release.cost}" + (", paid before: nothing was spent now" if release.replayed else "")
     return f"{cost}. Left: {release.remaining}." if release.remaining else f"{cost}."

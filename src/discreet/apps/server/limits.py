@@ -287,6 +287,8 @@ def _numbers(kind: str, ready: Any) -> int:
             return int(ready.counted.tree.leaves * ready.counted.cells)
         case "detail":
             return int(ready.counted.finest.tree.leaves * ready.counted.finest.cells * len(ready.counted.groups))
+        case "census":
+            return int(ready.numbers)
         case "flows":
             return prod(ready.layout.shape)
         case "commute":

@@ -21,6 +21,7 @@ _TITLES = {
     "batch": "Batch of questions",
     "stream": "Stream",
     "detail": "Groups in adaptive detail",
+    "census": "Census of persons and households",
     "flows": "Flows",
     "commute": "Synthetic commuters",
     "search": "Search for a model",

@@ -1,0 +1,62 @@
+"""Where a census goes: a summary of its tables to the terminal, a folder of files for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from discreet.apps.cli.delivery import TREE, Delivery
+from discreet.apps.cli.output import paid, say, show_json, show_release, show_table
+from discreet.core.release import number, percent
+from discreet.curator.kinds import table_of
+
+if TYPE_CHECKING:
+    from discreet.trees.census import CensusRelease
+
+__all__ = ["CENSUS"]
+
+_FILES = ("out", "format", "measurements")
+_ABSENT: dict[str, Any] = {"map_file": None, "geometry": None, "code_property": None, "replicates": None}
+
+
+def _deliver(answer: CensusRelease, given: Mapping[str, Any]) -> None:
+    written = [] if given["out"] is None else answer.save(given["out"], given["format"])
+    if given["measurements"] is not None:
+        written += answer.save_measurements(given["measurements"])
+    table = table_of(answer, part, "--part") if (part := given.get("part")) else None
+    if given["as_json"]:
+        whole = answer if table is None else table
+        show_json({**whole.to_dict(), "files": [str(path) for path in written]})
+        return
+    if table is not None:
+        show_release(table)
+    else:
+        _show(answer)
+    for path in written:
+        say(f"Wrote {path}")
+    if table is None:
+        say(f"Release {answer.id}")
+
+
+def _show(answer: CensusRelease) -> None:
+    """A line for every level of every table."""
+    rows = []
+    for name, part in answer.parts.items():
+        for level, counts in enumerate(part.estimate.counts):
+            whole = counts[:, 0].sum() if part.cumulative else counts.sum()
+            ends = part.estimate.each
+            half = "-" if ends is None else number(ends.half_width(level))
+            rows.append([name, part.levels[level], f"{len(counts):,}", f"{int(whole):,}", half])
+    show_table("", ["table", "level", "regions", "sum", "half-width (mean)"], rows, numbers=3)
+    for note in answer.notes:
+        say(f"Note: {note}")
+    say(f"{percent(answer.confidence)} confidence intervals (not simultaneous), for each region. {paid(answer)}")
+
+
+CENSUS = Delivery(
+    {name: TREE.parameters[name] for name in _FILES},
+    _deliver,
+    lambda given: TREE.check({**_ABSENT, **given}),
+    shown={name: TREE.shown[name] for name in ("method", "part")},
+    again=lambda answer, given: answer if given["method"] is None else answer.again(given["method"]),
+)

@@ -1,0 +1,165 @@
+"""Asking for a census: several tables of persons and households over one geography. Nothing is spent by asking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from attrs import frozen
+
+from discreet.core.exact import Number, as_written
+from discreet.core.unit import MOST
+from discreet.data.schema import Schema
+from discreet.errors import MISSING, InputError
+from discreet.ledger.budget import Allotment
+from discreet.ledger.door import Answer
+from discreet.query.ask import Ask, Checked, option
+from discreet.query.forms import COLUMN, CONDITION, TEXT, WHOLE, check_condition
+from discreet.query.predicate import Predicate
+from discreet.query.price import Price
+from discreet.trees.ask import GEOGRAPHY, LEVELS, SPLIT, SPLITS, ordered_method
+from discreet.trees.census.part import Part
+from discreet.trees.census.plan import CensusPlan
+from discreet.trees.census.release import CensusRelease
+from discreet.trees.census.roster import Roster
+from discreet.trees.census.table import TABLES, CensusTable
+from discreet.trees.geography import hierarchy_from
+from discreet.trees.methods import METHODS, ORDERED
+from discreet.trees.plan import plan_tree
+from discreet.trees.rules import Rules
+from discreet.trees.sizes import Sizes
+from discreet.trees.split import Shares
+from discreet.trees.split import split as split_price
+
+__all__ = ["CensusAsk", "CheckedCensus"]
+
+_WAYS = tuple(way for way in SPLITS if way != "accurate")
+
+
+@frozen(eq=False)
+class CensusAsk(Ask):
+    """Tables of persons and households over one geography, at one price: their numbers agree."""
+
+    kind: ClassVar[str] = "census"
+    prices: ClassVar[tuple[str, ...]] = ("epsilon", "rho", "share", "within", "confidence", "noise")
+
+    levels: Sequence[str] | Mapping[str, int] = option(
+        LEVELS,
+        help="Levels, the widest first: state,county,tract; or with the length of codes: state=2,county=5",
+        names_columns=True,
+    )
+    tables: Mapping[str, CensusTable] = option(
+        TABLES, help="The tables by name, what each counts and by what: a TOML or JSON file"
+    )
+    household: str = option(COLUMN, help="Column that says which household a row belongs to", names_columns=True)
+    column: str | None = option(
+        COLUMN, None, help="Column with the code of the leaf region; the last level by default", names_columns=True
+    )
+    geography: Any = option(GEOGRAPHY, None, help="Public CSV or Parquet file of regions, one row for each leaf region")
+    head: str | Predicate | None = option(
+        CONDITION, None, help="Which row of a household is the householder's: relation = 'head'"
+    )
+    most: int | None = option(
+        WHOLE, None, help="At most so many persons of a household count in tables by its columns (or in all, as a unit)"
+    )
+    where: str | Predicate | None = option(CONDITION, None, help="Which rows of the data count")
+    method: str = option(TEXT, "auto", help="auto, " + " or ".join(METHODS), choices=("auto", *METHODS), late=True)
+    split: str | Mapping[str, Number] = option(
+        SPLIT,
+        "auto",
+        help="Price of each table by level: " + ", ".join(_WAYS) + ", or weights: state=1,county=2",
+        choices=_WAYS,
+        late=True,
+    )
+
+    def checked(self, schema: Schema) -> CheckedCensus:
+        """The same, read against a schema."""
+        tree, leaf = hierarchy_from(self.levels, self.column, self.geography, schema)
+        schema.unit.check_named("persons and households are counted together")
+        schema.column(self.household, "household")
+        if self.household == leaf:
+            raise InputError("household", self.household, "another column than that of the regions")
+        if self.method not in ("auto", *METHODS):
+            raise InputError("method", self.method, among=("auto", *METHODS))
+        if self.split == "accurate":
+            raise InputError("split", self.split, "another rule: it knows one table only")
+        condition, head = check_condition(self.where, schema), check_condition(self.head, schema)
+        parts = {}
+        for name, table in self.tables.items():
+            sizes = None
+            if table.counts == "sizes" and table.largest is not None:
+                sizes = Sizes(self.household, table.largest, cumulative=schema.unit.column != self.household)
+            part = Part(
+                schema,
+                tree,
+                leaf,
+                (*table.by, *table.household),
+                condition,
+                sizes,
+                counts=table.counts,
+                household=self.household,
+                own=len(table.by),
+                most=self._most(schema),
+            )
+            try:
+                parts[name] = part.checked()
+            except InputError as problem:
+                raise problem.about(f"tables.{name}.{problem.field}") from None
+            if parts[name].counts == "persons" and parts[name].cut and parts[name].most is None:
+                hint = "What is beyond is left out of these tables; the more may count, the more noise they have."
+                raise InputError("most", MISSING, f"given for {name}: how many persons of a household count", hint)
+        return CheckedCensus(self, Roster(parts, head))
+
+    def _most(self, schema: Schema) -> int | None:
+        if self.most is None:
+            return schema.unit.most_total if schema.unit.column == self.household else None
+        if isinstance(self.most, bool) or not isinstance(self.most, int) or not 1 <= self.most <= MOST:
+            raise InputError("most", self.most, f"a whole number from 1 to {MOST:,}")
+        return self.most
+
+
+@dataclass(frozen=True)
+class CheckedCensus(Checked[CensusRelease]):
+    """Tables to be priced together: their regions and cells are known."""
+
+    ask: CensusAsk
+    roster: Roster
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers the leaf regions have."""
+        return sum(part.tree.leaves * part.cells for part in self.roster.parts.values())
+
+    def plan(self, allotment: Allotment, price: Price) -> CensusPlan:
+        """All tables together at a price, each with its share of it."""
+        weights = {name: as_written(table.share, f"tables.{name}.share") for name, table in self.ask.tables.items()}
+        whole, kind, method = sum(weights.values()), price.kind(allotment), self.ask.method
+        leads, plans = self.roster.leads, {}
+        for name, part in self.roster.parts.items():
+            # What all tables of a universe add up to is asked once.
+            shares = self._shares(part, kind, totals=name in leads.values())
+            share = price.part(Fraction(weights[name]) / whole)
+            if part.chain:
+                used = method if method in ORDERED else ordered_method(part.cells)
+            else:
+                used = "bayes" if method == "auto" else method
+            plans[name] = plan_tree(part, allotment, share, shares, used, Rules())
+        return CensusPlan(self.roster, plans, leads)
+
+    def _shares(self, part: Part, kind: str, *, totals: bool) -> Shares:
+        """The parts of levels; what totals would get goes to the cells where totals are not asked."""
+        if part.chain:
+            return split_price(part.tree, part.cells, self.ask.split, totals=0, kind=kind)
+        shares = split_price(part.tree, part.cells, self.ask.split, kind=kind)
+        if totals:
+            return shares
+        levels: Shares = {}
+        for (level, _), share in shares.items():
+            levels[level, False] = levels.get((level, False), Fraction()) + share
+        return levels
+
+    def read(self, answer: Answer, cost: str, remaining: str) -> CensusRelease:
+        """The tables that an answer holds."""
+        return CensusRelease.read(answer, cost, remaining)
