@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from weakref import WeakSet
+
 import duckdb
 import pyarrow
 import pyarrow.parquet
@@ -10,6 +13,7 @@ import pytest
 from discreet.curator import open_curator
 from discreet.data.column import Category, Integer
 from discreet.data.copies import Copies, readable_cells
+from discreet.data.pool import Pool
 from discreet.data.schema import Schema
 from discreet.data.source import source_of
 from discreet.errors import RunError
@@ -100,3 +104,31 @@ def test_a_reader_that_gives_up_at_a_value_would_be_seen(tmp_path, monkeypatch):
     source = source_as("parquet", pyarrow.table({"x": unreadable()}), tmp_path)
     with pytest.raises(RunError):
         asked(source, Integer(0, 3), tmp_path)
+
+
+def joined_to_memory(tmp_path) -> list:
+    """What is left of a Parquet file that cannot be read as it is, after a join to a table in memory."""
+    pyarrow.parquet.write_table(pyarrow.table({"x": unreadable()}), tmp_path / "t.parquet")
+    file, few = source_of(tmp_path / "t.parquet"), source_of(pyarrow.table({"x": ["a", "café"]}))
+    beside = file.beside({"few": few})
+    both = replace(beside, view=lambda table, by: table.semi_join(by["few"], "x").select(n=table.x.length()))
+    with both.open() as connection:
+        return sorted(connection.values(connection.table)["n"])
+
+
+def test_a_file_is_read_again_beside_a_table_in_memory(tmp_path):
+    assert joined_to_memory(tmp_path) == [1, 4]
+
+
+def test_a_table_in_memory_that_is_forgotten_with_the_failure_would_be_seen(tmp_path, monkeypatch):
+    """Planted: ibis believes the engine still knows the table."""
+    engines = Pool()
+    monkeypatch.setattr("discreet.data.source.engines", engines)
+    monkeypatch.setattr("discreet.data.pool._forget", lambda session: vars(session).update(_shown(session)))
+    with pytest.raises(duckdb.Error):
+        joined_to_memory(tmp_path)
+
+
+def _shown(session) -> dict:
+    kept = {"_memtables": WeakSet(), "_record_batch_readers_consumed": {}}
+    return {} if "_memtables" in vars(session) else kept

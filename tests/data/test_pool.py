@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from discreet.errors import InputError
 
 @pytest.fixture
 def pool(monkeypatch):
-    """A pool of this test's own, that files are read by."""
+    """A pool of this test's own, that files and tables in memory are read by."""
     found = Pool()
     monkeypatch.setattr(sources, "engines", found)
     yield found
@@ -243,8 +244,49 @@ def test_tables_are_joined_by_an_engine_that_is_used_again(pool, tmp_path):
     assert len(pool._idle) == 1
 
 
-def test_tables_in_memory_and_limits_of_memory_have_engines_of_their_own(pool, tmp_path, monkeypatch):
-    assert values(source_of(pyarrow.table({"a": [1]}))) == [1]
+def seen_by_the_next(pool: Pool) -> bool:
+    """Whether an engine that a table in memory was shown to, and that is used again, can still find its rows."""
+    table = pyarrow.table({"a": [1, 2]})
+    with source_of(table).open() as connection:
+        assert connection.values(connection.table) == {"a": [1, 2]}
+        name = connection.table.op().name
+    (engine,) = pool._idle
+    with suppress(duckdb.Error), engine.session() as backend:
+        return len(backend.raw_sql(f'SELECT * FROM "{name}"').fetchall()) == 2
+    return False
+
+
+def test_tables_in_memory_are_shown_to_one_question_only(pool):
+    for rows in ([1], [2, 3], [1]):
+        assert values(source_of(pyarrow.table({"a": rows}))) == rows
+    assert len(pool._idle) == 1
+    assert not seen_by_the_next(pool)
+
+
+def test_a_table_in_memory_that_is_left_with_the_engine_is_caught(pool, monkeypatch):
+    """Planted: all questions share a connection."""
+
+    @contextmanager
+    def shared(self):
+        self._backend._record_batch_readers_consumed = {}
+        yield self._backend
+
+    monkeypatch.setattr(Engine, "session", shared)
+    monkeypatch.setattr(Engine, "clean", True)
+    assert seen_by_the_next(pool)
+
+
+def test_an_idle_engine_does_not_hold_on_to_a_table_in_memory(pool):
+    table = pyarrow.table({"a": list(range(100_000))})
+    before = pyarrow.total_allocated_bytes()
+    assert len(values(source_of(table))) == 100_000
+    del table
+    gc.collect()
+    assert len(pool._idle) == 1
+    assert pyarrow.total_allocated_bytes() < before
+
+
+def test_limits_of_memory_have_engines_of_their_own(pool, tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_text("a\n1\n")
     source = source_of(tmp_path / "t.csv")
     monkeypatch.setenv("DISCREET_MEMORY", "300MB")
@@ -356,7 +398,8 @@ def test_an_engine_is_ended_after_a_run_that_was_interrupted(pool):
     def interrupt() -> None:
         while not over.wait(0.1):  # again and again: one that comes before the run began does nothing
             for connection in asking:
-                connection.interrupt()
+                with suppress(duckdb.ConnectionException):  # closed by now
+                    connection.interrupt()
 
     asking, over = [], threading.Event()
     other = threading.Thread(target=interrupt)

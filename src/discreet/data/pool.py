@@ -1,9 +1,9 @@
-"""DuckDB engines between two questions: to start one takes longer than most questions about a file.
+"""DuckDB engines between two questions: to start one takes longer than most questions.
 
 What is kept is an engine that has read nothing it remembers. Each question gets a connection of its own, in a
 transaction that can write to nothing but its temporary tables and is never committed: views of files, temporary
 tables, variables and whatever Python showed the engine go with the connection. Settings are fixed for good before the
-first question. Files are read anew each time: every cache of them is off.
+first question. Files are read anew each time: every cache of them is off. A table in memory is shown to one connection.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
+from weakref import WeakSet
 
 from discreet.data.spill import Spill
 
@@ -71,6 +72,7 @@ class Engine:
         """A backend of ibis for one question. Everything it was shown is gone afterwards, and so is the backend."""
         session = copy.copy(self._backend)
         session.con = self._backend.con.cursor()
+        _forget(session)
         try:
             session.raw_sql(_BEGIN)
             yield session
@@ -147,6 +149,13 @@ def restart(session: Any) -> None:
     except duckdb.TransactionException:  # an engine of its own, which is in none
         return
     session.raw_sql(_BEGIN)
+    _forget(session)
+
+
+def _forget(session: Any) -> None:
+    """Have ibis know that its engine was shown no table in memory and no stream yet."""
+    session._memtables = WeakSet()
+    session._record_batch_readers_consumed = {}
 
 
 engines = Pool()

@@ -245,9 +245,13 @@ class Source:
                 yield Connection(backend, self._widened(backend, table, copies))
             return  # the session is not ours to end
         kinds = {self.kind, *(other.kind for _, other in self.others)}
-        if kinds <= {"csv", "parquet"} and not _memory():  # who limits memory wants none of it held between questions
+        frames = "frame" in kinds
+        if (
+            kinds <= {"csv", "parquet", "frame"} and not _memory()
+        ):  # who limits memory wants none held between questions
             with engines.lent() as backend:
-                yield Connection(backend, self._widened(backend, self._read(backend, copies), copies), copies)
+                table = self._widened(backend, self._read(backend, copies), copies)
+                yield Connection(backend, table, copies, in_memory=frames)
             return
         with Spill() as spill:
             yield from self._local(str(spill.path), copies)
