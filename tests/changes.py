@@ -82,7 +82,14 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "weight": {"weight": "age"},
         "bounds": ({"measure": "age"}, {"bounds": (0, 40)}),
         "targets": {"targets": {"county": ["A1", "B1"], "place": ["x", "y"]}},
-        "spine": ({"targets": {"county": ["A1", "A2", "B1"], "place": ["x", "x", "x"]}}, {"spine": "optimised"}),
+        "spine": (
+            {
+                "levels": ["part", "county"],
+                "geography": {"part": ["p", "p", "p", "q"], "county": ["A1", "A2", "B1", "B2"]},
+                "targets": {"county": ["A1", "A2"], "place": ["x", "x"]},
+            },
+            {"spine": "optimised"},
+        ),
         "noise": ({"rho": None, "epsilon": 4}, {"noise": "laplace"}),
         "method": {"method": "topdown"},
         "goal": ({"split": "accurate"}, {"goal": Goal(of="totals")}),

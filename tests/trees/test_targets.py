@@ -74,14 +74,17 @@ def test_tables_of_targets_agree_with_those_of_leaf_regions(curator, spine, tmp_
 
 
 def test_levels_that_are_split_are_published_as_targets(curator):
-    geography = {"county": COUNTIES, "part": ["a", "a", "b", "b", "b", "c", "c", "c"]}
-    targets = {"county": COUNTIES, "place": ["n", "s", "n", "s", "s", "n", "n", "s"]}
+    geography = {"county": COUNTIES, "part": ["a"] * 4 + ["b"] * 4}
+    targets = {"county": COUNTIES, "place": ["n"] * 5 + ["s", "n", "s"]}
     made = curator.tree(["part", "county"], geography=geography, targets=targets, spine="optimised")
-    release = made.plan(epsilon=1).release()
-    names = [one.name for one in release.targets]
-    assert names[0] == "place"
-    assert "part" in (*names, *release.levels)
-    assert any(name.startswith("part part") for name in release.levels)
+    offer = made.plan(epsilon=1)
+    assert "place, off the tree (2): made of 1.5 regions" in str(offer)
+    release = offer.release()
+    assert release.levels == ("all", "part part", "county")
+    assert [one.name for one in release.targets] == ["place", "part"]
+    parts = release.target("part")
+    assert parts["part"] == ["a", "b"]
+    assert sum(parts["count"]) == release["all"]["count"][0]
 
 
 @pytest.mark.parametrize(

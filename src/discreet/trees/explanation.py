@@ -17,6 +17,8 @@ from discreet.trees.intervals.each import deviations
 from discreet.trees.measurement import Measurement
 from discreet.trees.queries import margin_name
 from discreet.trees.simulation import simulate
+from discreet.trees.spine import distances
+from discreet.trees.targets import typical_half_width
 
 if TYPE_CHECKING:
     from discreet.trees.plan import LevelMeasure, TreePlan
@@ -60,6 +62,7 @@ def explain_tree(plan: TreePlan) -> Explanation:
         *(_relative_notes(levels, "many" if magnitude is None else "much") if counted.sizes is None else ()),
         *_sparse_notes(plan),
         *_small_notes(plan, levels),
+        *_target_notes(plan),
         *plan.rules.declared,
         *(note.text for note in counted.notes),
     ]
@@ -76,6 +79,19 @@ def explain_tree(plan: TreePlan) -> Explanation:
         notes=tuple(notes),
         facts={"method": plan.method, "cells": counted.cells, "levels": levels, **_measured_facts(plan)},
     )
+
+
+def _target_notes(plan: TreePlan) -> list[str]:
+    """How many regions make a target, and how far off its total is."""
+    notes = []
+    for family in plan.targets:
+        taken = float(distances(plan.counted.tree, family).mean())
+        half = typical_half_width(_blank(plan, plan.measures), family, plan.confidence) * float(plan.step)
+        notes.append(
+            f"{family.name}, off the tree ({len(family.codes):,}): made of {taken:.1f} regions on "
+            f"average; a total +-{readable(half, 3)}."
+        )
+    return notes
 
 
 def _measured_facts(plan: TreePlan) -> dict[str, Any]:

@@ -29,8 +29,8 @@ class Spine:
     tree: Hierarchy
     families: tuple[Family, ...]
     split: tuple[Family, ...]
-    given: tuple[str, ...]
-    """The levels of the given tree."""
+    regions: int
+    """How many regions the given tree has."""
 
     @property
     def off(self) -> tuple[Family, ...]:
@@ -39,12 +39,16 @@ class Spine:
 
     @property
     def burden(self) -> float:
-        """What grows with the errors of targets and of levels: roots of how many regions they take, times levels."""
+        """What grows with the errors of targets and of given regions: roots of how many regions of the tree they take.
+
+        A mean over targets and one over given regions, which are mostly small ones, times how many levels are asked.
+        """
         asked = len(set(self.tree.distinct))
         targets = [float(np.sqrt(distances(self.tree, one)).mean()) for one in self.families]
-        levels = [float(np.sqrt(distances(self.tree, one)).mean()) for one in self.split]
-        levels += [1.0] * sum(name in self.given for name in self.tree.names)  # regions of their own
-        return asked * (math.fsum(targets) / len(targets) + math.fsum(levels) / len(levels))
+        parts = [np.sqrt(distances(self.tree, one)) for one in self.split]
+        whole = self.regions - sum(len(one) for one in parts)  # regions of the tree themselves
+        mean = (whole + math.fsum(float(one.sum()) for one in parts)) / self.regions
+        return asked * (math.fsum(targets) / len(targets) + mean)
 
 
 def distances(tree: Hierarchy, family: Family) -> Whole:
@@ -77,11 +81,10 @@ def distances(tree: Hierarchy, family: Family) -> Whole:
 def optimise(tree: Hierarchy, families: Sequence[Family]) -> Spine:
     """The best of the given tree and of those whose regions are split along the borders of targets, from a level down.
 
-    From each level there are two: the level itself is split, or its parts are a level of their own below it.
+    No level is added: a further one would take a share of the price from all others.
     """
-    found = [Spine(tree, tuple(families), (), tree.names)]
-    for level in range(1, tree.depth - 1):
-        found += [_split(tree, families, level, own=own) for own in (False, True)]
+    found = [Spine(tree, tuple(families), (), sum(tree.sizes))]
+    found += [_split(tree, families, level) for level in range(1, tree.depth - 1)]
     given = _taken(found[0])
     better = [one for one in found[1:] if _taken(one) < given]  # a change that helps no target is none
     return min([found[0], *better], key=lambda one: one.burden)
@@ -92,8 +95,8 @@ def _taken(spine: Spine) -> int:
     return sum(int(distances(spine.tree, one).sum()) for one in spine.families)
 
 
-def _split(tree: Hierarchy, families: Sequence[Family], first: int, *, own: bool) -> Spine:
-    """The tree with regions from level `first` down split; if `own`, that level stays, with its parts below it."""
+def _split(tree: Hierarchy, families: Sequence[Family], first: int) -> Spine:
+    """The tree with regions from level `first` down split, but for leaves."""
     ways = np.stack([family.places for family in families], axis=1)
     kinds, part = np.unique(ways, axis=0, return_inverse=True)
     part = part.reshape(-1)
@@ -114,17 +117,14 @@ def _split(tree: Hierarchy, families: Sequence[Family], first: int, *, own: bool
             continue
         named = zip(codes, part.tolist(), several[at].tolist(), strict=True)
         parts = [f"{code}: {labels[kind]}" if apart else code for code, kind, apart in named]
-        if level == first and own:
-            columns[name] = codes
-        else:
-            split[name] = codes
+        split[name] = codes
         columns[_name(f"{name} part", tree, families)] = parts
     made = Hierarchy.from_columns(columns, root=tree.names[0])
     old = {code: place for place, code in enumerate(tree.codes[-1])}
     order = np.array([old[code] for code in made.codes[-1]])
     moved = tuple(Family(one.name, one.codes, one.places[order]) for one in families)
     others = [_as_family(name, [codes[place] for place in order]) for name, codes in split.items()]
-    return Spine(made, moved, tuple(others), tree.names)
+    return Spine(made, moved, tuple(others), sum(tree.sizes))
 
 
 def _places(tree: Hierarchy, level: int) -> Whole:

@@ -15,18 +15,21 @@ from numpy.typing import NDArray
 
 from discreet.core.packing import pack, pack_words, unpack, unpack_words
 from discreet.errors import InputError, Phrase
+from discreet.trees.covariance import Covariance
 from discreet.trees.intervals.each import half_width
+from discreet.trees.measurement import Measurement
 from discreet.trees.tree import Hierarchy
 
 if TYPE_CHECKING:
     from discreet.trees.release import TreeRelease
 
-__all__ = ["Family", "read_targets", "target_ends"]
+__all__ = ["Family", "read_targets", "target_ends", "typical_half_width"]
 
 Whole = NDArray[np.int64]
 Reals = NDArray[np.float64]
 FIELD = "targets"
 _AT_ONCE = 1 << 22  # numbers of a block of columns
+_SOME = 32  # targets whose errors a plan looks at
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,10 +105,27 @@ def target_ends(release: TreeRelease, family: Family, published: Whole, *, total
     weights = np.ones(cells) if totals else np.eye(cells)[0]  # all cells vary alike
     centre = family.sums(noise.linear.counts[-1])
     centre = centre.sum(axis=1)[:, None] if totals else centre
-    step = max(1, _AT_ONCE // release.tree.leaves)
-    blocks = np.split(np.arange(len(family.codes)), range(step, len(family.codes), step))
-    inside = ((family.places[:, None] == block).astype(np.float64) for block in blocks)
-    variance = np.concatenate([noise.variances(one, weights) for one in inside])
+    variance = _variances(noise, family, weights, np.arange(len(family.codes)))
     half = half_width(release.measured, 1 - release.confidence, np.maximum(variance, 0.0))[:, None]
     low, high = np.ceil(np.maximum(centre - half, 0) - 0.5), np.floor(np.maximum(centre + half, 0) + 0.5)
     return np.minimum(low, published).astype(np.int64), np.maximum(high, published).astype(np.int64)
+
+
+def typical_half_width(measured: Measurement, family: Family, confidence: float) -> float:
+    """The median half-width of the totals of targets, or of some of them where that takes less; of noise alone."""
+    some = np.unique(np.linspace(0, len(family.codes) - 1, _SOME).astype(int))[: _columns(measured.tree)]
+    variance = _variances(Covariance(measured), family, np.ones(measured.cells), some)
+    return float(np.median(half_width(measured, 1 - confidence, np.maximum(variance, 0.0))))
+
+
+def _variances(noise: Covariance, family: Family, weights: Reals, targets: Whole) -> Reals:
+    """The variance of the sum of each of these targets, a few at a time."""
+    step = _columns(noise.measured.tree)
+    blocks = np.split(targets, range(step, len(targets), step))
+    inside = ((family.places[:, None] == block).astype(np.float64) for block in blocks)
+    return np.concatenate([noise.variances(one, weights) for one in inside])
+
+
+def _columns(tree: Hierarchy) -> int:
+    """How many targets are worked on at once."""
+    return max(1, _AT_ONCE // tree.leaves)

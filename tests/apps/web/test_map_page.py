@@ -131,6 +131,8 @@ def test_what_is_public_about_the_counts_can_be_pasted(service):
     assert "Covariate of the leaf regions" in found.text
     assert "Totals of all: declared public by the office" in found.text
     assert "is asked first" not in found.text
+    placed = ann.post("/d/people/map", {**regions, "targets": "county,place\nA1,Old\nB1,Old", "spine": "optimised"})
+    assert "place, off the tree (1): made of 2.0 regions" in placed.text
     wrong = ann.post("/d/people/map", {**regions, "covariate": "county,units\nA1,3"})
     assert wrong.status_code == 422
     assert "A2" in wrong.text
