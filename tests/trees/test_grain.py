@@ -11,6 +11,8 @@ import pytest
 from discreet.errors import InputError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.trees.grain import coarse_noise, coarse_rules, coarse_values, rules_in_steps, step_for, unit_for
+from discreet.trees.measurement import Level, Measurement
+from discreet.trees.methods import publish_counts
 from discreet.trees.rules import Rules
 from discreet.trees.tree import Hierarchy
 
@@ -63,3 +65,16 @@ def test_coarse_rules_are_no_tighter_and_totals_add_up():
 def test_totals_that_meet_no_bounds_in_units_are_left_to_the_end():
     rules = Rules(upper={"state": np.array([[30], [100]])}, totals={"county": [15, 15, 50]})
     assert coarse_rules(rules, TREE, 1, 10).totals == {}
+
+
+def test_sums_beyond_what_floats_tell_apart_are_not_cut():
+    true, step = np.array([[3 * 10**16], [5], [2 * 10**17]]), 10**9
+    levels = [Level(), Level(), Level(true + step, Laplace(10**12))]
+    measured = Measurement(TREE, tuple(levels))
+    for method in ("bayes", "topdown", "exact"):
+        found = publish_counts(method, measured, Rules(), 0.999999999, 10**10)
+        assert found is not None
+        assert (abs(found.counts[-1] - true) < 10**14).all()
+        assert (found.each.lower[-1] <= true).all()
+        assert (true <= found.each.upper[-1]).all()
+        assert (found.typical.upper[-1] >= found.counts[-1]).all()

@@ -23,7 +23,7 @@ from discreet.core.release import number
 from discreet.errors import InputError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.trees.estimate import Ends, Estimate
-from discreet.trees.intervals.each import bounds_of, known_bounds
+from discreet.trees.intervals.each import beyond, bounds_of, known_bounds
 from discreet.trees.measurement import Level, Measurement, Noise
 from discreet.trees.rules import NO_BOUND, Rules
 from discreet.trees.topdown import topdown
@@ -200,6 +200,7 @@ def _met(counts: tuple[Array, ...], known: Known) -> bool:
     for level, numbers in enumerate(counts):
         low, high, least, most = bounds_of(known, level)
         totals = numbers.sum(axis=1)
+        high, most = beyond(high), beyond(most)
         if ((numbers < low) | (numbers > high)).any() or ((totals < least) | (totals > most)).any():
             return False
     return True
@@ -210,7 +211,7 @@ def _typical(ends: Ends, counts: tuple[Array, ...], known: Known, grain: int) ->
     levels = []
     for level, numbers in enumerate(counts):
         low, high, least, most = bounds_of(known, level)
-        totals = numbers.sum(axis=1)
+        high, most, totals = beyond(high), beyond(most), numbers.sum(axis=1)
         levels.append(
             (
                 np.minimum(np.clip(ends.lower[level] * grain, low, high), numbers),

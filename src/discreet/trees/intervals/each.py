@@ -26,12 +26,13 @@ from discreet.trees.measurement import Measurement
 from discreet.trees.rules import NO_BOUND, Rules
 from discreet.trees.topdown.crossing import Known, known_totals
 
-__all__ = ["bounds_of", "deviations", "half_width", "known_bounds", "margin_ends", "size_ends", "with_each"]
+__all__ = ["beyond", "bounds_of", "deviations", "half_width", "known_bounds", "margin_ends", "size_ends", "with_each"]
 
 Array = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
 _BLOCK = 1 << 18  # numbers worked on at once
+_FARTHEST = 1 << 62
 
 
 @typed
@@ -87,6 +88,11 @@ def bounds_of(known: Known, level: int) -> tuple[Array, Array, Array, Array]:
     return low, high, low.sum(axis=1), most
 
 
+def beyond(most: Array) -> Array:
+    """Upper bounds, with what stands for none as far away as sums of magnitudes may reach."""
+    return np.where(most < NO_BOUND, most, _FARTHEST)
+
+
 def known_bounds(measured: Measurement, rules: Rules) -> Known:
     """What the rules say of every count. Of cumulative counts a public total is the first, not the sum of all."""
     tree, cells = measured.tree, measured.cells
@@ -125,7 +131,7 @@ def _around(estimate: Reals, half: Reals, published: Array, least: Array, most: 
     step = max(1, _BLOCK * len(published) // max(published.size, 1))
     for first in range(0, len(published), step):
         here = slice(first, first + step)
-        bounds = least[here], most[here]
+        bounds = least[here], beyond(most[here])
         reach = half[here] + 0.5
         low, high = np.ceil(estimate[here] - reach), np.floor(estimate[here] + reach)
         lower[here] = np.minimum(np.clip(low, *bounds), published[here])
