@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pyarrow
@@ -276,6 +278,19 @@ def test_files_dictionary_and_map_name_the_sum_and_its_unit(desk, tmp_path):
     read = read_measurements(tmp_path / "noisy")
     assert read["county"].columns == release["county"].columns
     assert (read.quantity, read.rounding) == (release.quantity, release.rounding)
+
+
+def test_a_map_of_fractions_and_of_huge_sums_says_its_unit(tmp_path):
+    columns = {"county": Category(CODES, nullable=False), "tiny": Real(0, 0.001), "huge": Real(0, 1e9)}
+    rows = pyarrow.table({"county": CODES, "tiny": [0.001] * 60, "huge": [1e9] * 60})
+    schema = Schema("p", columns)
+    desk = discreet.open(rows, schema, ledger=tmp_path / "l.db", budget=Budget(10**9), create=True)
+    tiny = desk.tree(LEVELS, measure="tiny").plan(epsilon=100).release()
+    assert "sum of tiny by state and county, in units of 1e-" in tiny.map().html
+    huge = desk.tree(LEVELS, measure="huge", expected=10**10).plan(epsilon="0.1").release()
+    assert huge.step == 1024  # of a lattice whose steps are large, and methods still have units far above them
+    assert huge.rounding >= 2**15
+    assert "in units of 10" in replace(huge, step=Fraction(2**30), rounding=Fraction(2**30)).map().html
 
 
 def test_the_notes_say_what_clipping_and_sampling_do(desk):

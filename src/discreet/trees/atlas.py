@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from discreet.errors import InputError, kind_of
 from discreet.show.map import Layer, Map, choropleth
 from discreet.show.map.drawing import MOST_NUMBERS
+from discreet.show.map.layer import LARGEST
 from discreet.trees.estimate import Ends
 
 if TYPE_CHECKING:
     from discreet.trees.release import TreeRelease
 
-__all__ = ["draw_map", "map_title"]
+__all__ = ["draw_map", "map_title", "map_unit"]
+
+_DIGITS = 5  # of the largest number on a map of small sums
 
 
 def draw_map(
@@ -28,7 +35,7 @@ def draw_map(
     """The map of a release: totals first, then every cell; a page too large for a browser leaves out lowest levels."""
     others = _others(release, compare)
     editions = [release, *others.values()]
-    levels = _fitting(editions)
+    levels, unit = _fitting(editions), max(map(map_unit, editions))
     left_out = release.levels[levels:]
     sentence = (
         f"Every number carries noise that hides any one unit of {release.dataset!r} (cost {release.cost}); "
@@ -37,12 +44,12 @@ def draw_map(
     if left_out:
         sentence += f" This page leaves out the level {' and the level '.join(left_out)}: the files have it."
     return choropleth(
-        _layers(release, levels),
-        title=title or map_title(release),
+        _layers(release, levels, unit),
+        title=title or map_title(release) + ("" if unit == 1 else f", in units of {float(unit):g}"),
         confidence=release.confidence,
         privacy=sentence,
         label=label or (release.id if others else ""),
-        compare={name: _layers(other, levels) for name, other in others.items()},
+        compare={name: _layers(other, levels, unit) for name, other in others.items()},
         sources=[f"{one.dataset}/{one.id}" for one in editions],  # other methods share the noise of their release
         **how,
     )
@@ -61,6 +68,25 @@ def map_title(release: TreeRelease) -> str:
     if columns and not release.cumulative:
         title += f", by {' and '.join(columns)}"
     return f"{title}, where {release.where}" if release.where else title
+
+
+def map_unit(release: TreeRelease) -> Fraction:
+    """What one on a map stands for: maps have whole numbers that a browser holds, and sums may be small or huge."""
+    ends = release.estimate.each
+    root = release.estimate.totals[0] if ends is None else ends.total_upper[0]
+    most = release.valued(int(root.max(initial=0)))
+    if most > LARGEST / 8:  # ends of other intervals may be further out
+        return Fraction(10) ** math.ceil(math.log10(8 * most / LARGEST))
+    if release.step.denominator == 1 or most == 0:
+        return Fraction(1)
+    return Fraction(10) ** min(0, math.floor(math.log10(most)) - _DIGITS)
+
+
+def _drawn(release: TreeRelease, numbers: Any, unit: Fraction, round_: Any = np.rint) -> Any:
+    """Numbers of a release as a map has them: whole numbers of its unit."""
+    if unit == 1 and release.step.denominator == 1:
+        return release.valued(numbers)
+    return round_(np.asarray(numbers) * float(release.step / unit)).astype(np.int64)
 
 
 def _others(release: TreeRelease, compare: Mapping[str, TreeRelease] | None) -> Mapping[str, TreeRelease]:
@@ -89,7 +115,7 @@ def _fitting(editions: list[TreeRelease]) -> int:
     return editions[0].tree.depth
 
 
-def _layers(release: TreeRelease, levels: int) -> list[Layer]:
+def _layers(release: TreeRelease, levels: int, unit: Fraction) -> list[Layer]:
     tree, estimate = release.tree, release.estimate
     names = [" / ".join(str(label) for label in labels) for labels in product(*(labels for _, labels in release.by))]
     layers = []
@@ -101,10 +127,10 @@ def _layers(release: TreeRelease, levels: int) -> list[Layer]:
         for cell, name in enumerate(names):
             values[_called(release, name)] = (counts[:, cell], cell)
         outputs = {
-            name: (release.valued(value), *_ends(release, estimate.each, level, cell))
+            name: (_drawn(release, value, unit), *_ends(release, estimate.each, level, cell, unit))
             for name, (value, cell) in values.items()
         }
-        typical = {name: _ends(release, estimate.typical, level, cell) for name, (_, cell) in values.items()}
+        typical = {name: _ends(release, estimate.typical, level, cell, unit) for name, (_, cell) in values.items()}
         above = None
         if level:
             higher = _codes(release, level - 1)
@@ -114,12 +140,13 @@ def _layers(release: TreeRelease, levels: int) -> list[Layer]:
     return layers
 
 
-def _ends(release: TreeRelease, ends: Ends | None, level: int, cell: int | None) -> tuple[Any, Any]:
+def _ends(release: TreeRelease, ends: Ends | None, level: int, cell: int | None, unit: Fraction) -> tuple[Any, Any]:
     if ends is None:
         return None, None
-    if cell is None:
-        return release.valued(ends.total_lower[level]), release.valued(ends.total_upper[level])
-    return release.valued(ends.lower[level][:, cell]), release.valued(ends.upper[level][:, cell])
+    low, high = ends.total_lower[level], ends.total_upper[level]
+    if cell is not None:
+        low, high = ends.lower[level][:, cell], ends.upper[level][:, cell]
+    return _drawn(release, low, unit, np.floor), _drawn(release, high, unit, np.ceil)
 
 
 def _codes(release: TreeRelease, level: int) -> tuple[str, ...]:

@@ -51,14 +51,14 @@ _DIGITS = 256  # the law of coarse noise is written to this part of a unit: samp
 def unit_for(step: Fraction, deviation: float) -> Fraction:
     """The unit of published numbers, for a lattice of such steps and noise of at least such a deviation, in steps.
 
-    The largest power of ten of which the deviation holds 32 or more; below one, a power of two.
+    The largest power of ten of which the deviation holds 32 or more; of steps below or above one, a power of two.
 
     >>> [str(unit_for(Fraction(1, 4), deviation)) for deviation in (3, 200, 1e6)]
     ['1/4', '1', '1000']
     """
     most = Fraction(deviation) * step / _FINE
     tens = [Fraction(10) ** k for k in range(19)]
-    twos = [step * 2**k for k in range(61) if k == 0 or step * 2**k <= max(1, step)]
+    twos = [step * 2**k for k in range(61) if step > 1 or step * 2**k <= 1]  # no power of ten may fit a large step
     return max((unit for unit in (*tens, *twos) if unit <= most and (unit / step).denominator == 1), default=step)
 
 

@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import InputError, Phrase, kind_of
 
-__all__ = ["Band", "Ends", "Layer", "lineage"]
+__all__ = ["LARGEST", "Band", "Ends", "Layer", "lineage"]
 
 Band = tuple[NDArray[np.int64], NDArray[np.int64] | None, NDArray[np.int64] | None]
 Ends = tuple[NDArray[np.int64], NDArray[np.int64]]
 
-# Whole numbers that a browser holds exactly.
-_LARGEST = 2**53 - 1
+LARGEST = 2**53 - 1
+"""The largest whole number that a browser holds exactly."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,6 +155,6 @@ def _whole(field: str, values: Any, count: int) -> NDArray[np.int64]:
             )
         if (array != np.floor(array)).any():
             raise InputError(field, Phrase("fractions"), "whole numbers", "Round first, the interval outward.")
-    if count and (int(array.max()) > _LARGEST or int(array.min()) < -_LARGEST):
+    if count and (int(array.max()) > LARGEST or int(array.min()) < -LARGEST):
         raise InputError(field, Phrase("a number beyond 2**53"), "numbers that a browser holds exactly")
     return array.astype(np.int64)
