@@ -14,7 +14,7 @@ from discreet.query.aggregate import count, people, total
 from discreet.query.question import Query
 from reference import measures_of, of_each_person, of_persons, of_rows
 
-SLOW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @SLOW

@@ -28,7 +28,7 @@ from discreet.query.question import Query
 from reference import MASK, code, counted_as, declared, measures_of, order, row_value, text, true_of
 from servers import fresh_schema, spark
 
-SLOW = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FREE = {"short": Text(), "long": Text(nullable=True)}
 OUTPUTS = (("rows", count()), ("with_m", count("m")), ("sum", total("big")), ("var", variance("m")))
 

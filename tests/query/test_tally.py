@@ -27,7 +27,7 @@ from discreet.query.tally import BIN, ROWS, compile_tally
 from reference import clamp, group, number, order
 
 SALTS = [*SALT, 424_242_421, 1_717_171_717]
-SLOW = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def place(value, column, grid):

@@ -10,7 +10,7 @@ from discreet.trees.topdown.transport import Rows, transport
 
 
 @given(seed=st.integers(0, 10**6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_rows_and_columns_hold_at_once(seed):
     random = np.random.default_rng(seed)
     tree = tree_with(random.integers(1, 7, 4))
