@@ -24,7 +24,7 @@ from discreet.trees.intervals import with_each, with_typical
 from discreet.trees.intervals.typical import Replay, remeasure
 from discreet.trees.measurement import Level, Measurement
 from discreet.trees.rules import Rules
-from discreet.trees.split import split
+from discreet.trees.split import sparse_splits, split
 from discreet.trees.topdown.rounding import spread
 from discreet.trees.tree import Hierarchy
 from harness import HERE, Report, arguments, peak_megabytes
@@ -134,9 +134,12 @@ def generated(_folder: Path):
 SETS = {"vtd": vtd, "ri": ri, "made": generated}
 
 
-def questions(tree, cells, epsilon, how):
-    """What is asked: levels with noise, no answers yet."""
+def questions(tree, cells, epsilon, how, mean=float("inf")):
+    """What is asked: levels with noise, no answers yet. `mean` is that of a leaf's cell, which the root's total tells."""
     shares = split(tree, cells, how)
+    deviation = Laplace.for_epsilon(shares[tree.depth - 1, False] * epsilon).variance ** 0.5
+    others = sparse_splits(tree, cells, how, None)
+    shares = next((other for limit, other in others if mean < limit * deviation), shares)
     levels = []
     for level, size in enumerate(tree.sizes):
         own, totals = shares.get((level, False)), shares.get((level, True))
@@ -219,7 +222,7 @@ def run(report, data, folder, epsilons, draws, wanted):
             if method is None or (wanted and name.split(",")[0] not in wanted):
                 continue
             case = f"{data}, epsilon {epsilon:g}, {name}"
-            blank = questions(tree, cells, epsilon, how)
+            blank = questions(tree, cells, epsilon, how, leaves.mean())
             draws_of = [remeasure(blank, leaves, Replay(f"{data} {epsilon} {draw}".encode())) for draw in range(draws)]
             estimates, seconds = [], []
             for measured in draws_of:

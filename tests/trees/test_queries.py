@@ -81,12 +81,22 @@ def test_wrong_queries_are_refused_before_anything_is_spent(curator, queries, me
     assert curator.standing()[0].spent.amount == 0
 
 
-def test_queries_need_cells_and_a_rule_that_knows_them(curator):
-    for wrong, terms in (({"by": []}, {}), ({}, {"split": "accurate"})):
-        with pytest.raises(InputError, match=r"queries|split"):
-            curator.tree(["state", "county"], **{"by": ["sex"], "queries": {"all": 1}, **wrong}).plan(
-                epsilon=1, **terms
-            )
+def test_queries_need_cells(curator):
+    with pytest.raises(InputError, match="queries"):
+        curator.tree(["state", "county"], by=[], queries={"all": 1}).plan(epsilon=1)
+
+
+def test_queries_divide_what_a_goal_gives_their_level(curator):
+    goal = {"of": "totals", "weights": {"state": 5}}
+    plan = asked(curator).plan(epsilon=1, split="accurate", goal=goal).plan
+    alone = curator.tree(["state", "county"], by=["sex", AGES]).plan(epsilon=1, split="accurate", goal=goal).plan
+
+    def by_level(plan):
+        return {level: sum(one.share for one in plan.measures if one.level == level) for level in range(3)}
+
+    assert by_level(plan) == by_level(alone)
+    assert sum(by_level(plan).values()) == 1
+    assert {one.axes for one in plan.measures if one.level == 2} >= {(0,), (1,)}
 
 
 def test_what_is_charged_is_every_query_in_its_proportion(curator):

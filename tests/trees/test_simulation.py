@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tree_desk import COUNTIES
 
+from discreet.errors import InputError
 from discreet.trees.simulation import _first_leaves, simulate
 from discreet.trees.tree import Hierarchy
 
@@ -65,3 +66,16 @@ def test_the_first_leaves_lie_in_the_regions_they_lie_in():
     part = _first_leaves(tree, 5)
     assert part.sizes == (1, 2, 5)
     assert [level.tolist() for level in part.sums(np.ones(5, np.int64))] == [[5], [4, 1], [1] * 5]
+
+
+def test_a_release_is_tried_out_on_a_table_that_might_be_the_true_one(curator):
+    sharp = curator.tree(["state", "county"], by=["sex"]).plan(epsilon=8).release()
+    blunt = curator.tree(["state", "county"], by=["sex"]).plan(epsilon="0.001").release()
+    assert sharp.simulation == curator.release(sharp.id).simulation
+    assert 0 <= sharp.simulation.misplaced <= 1
+    assert all(abs(off) < 0.5 for low, _, _, off in sharp.simulation.classes if low >= 100)
+    assert blunt.simulation != sharp.simulation
+    assert blunt.again("topdown").simulation.classes
+    groups = curator.tree(["state", "county"], sizes="sex", largest=3).plan(epsilon=1).release()
+    with pytest.raises(InputError, match="simulation"):
+        _ = groups.simulation

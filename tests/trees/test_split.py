@@ -9,7 +9,7 @@ from discreet.errors import InputError
 from discreet.mechanisms import Laplace
 from discreet.trees.gls import gls
 from discreet.trees.measurement import Level, Measurement
-from discreet.trees.split import Goal, Shape, sparse_splits, split
+from discreet.trees.split import GOAL, Goal, Shape, sparse_splits, split
 from discreet.trees.tree import Hierarchy
 
 TREE = Hierarchy.from_prefixes(
@@ -153,3 +153,21 @@ def test_goals_that_are_none_are_named(field, make):
     with pytest.raises(InputError) as caught:
         make()
     assert caught.value.field == field
+
+
+def test_a_goal_is_the_same_in_python_as_json_and_typed():
+    goal = Goal("relative", "totals", {"county": 2})
+    typed = GOAL.settle(GOAL.parse("relative, totals, county=2"))
+    assert (typed.error, typed.of, typed.of_levels(TREE)) == (goal.error, goal.of, goal.of_levels(TREE))
+    assert GOAL.settle(GOAL.write(goal)).of_levels(TREE) == goal.of_levels(TREE)
+    assert GOAL.write(Goal()) == {"error": "variance", "of": "both"}
+    assert GOAL.settle(GOAL.parse('{"of": "cells"}')) == Goal(of="cells")
+    assert GOAL.settle(goal) is goal
+
+
+@pytest.mark.parametrize(
+    "wrong", ["relatve", "county=", "{", {"errors": "relative"}, {"weights": [1]}, {"error": "absolute"}, 3]
+)
+def test_goals_that_say_nothing_are_refused(wrong):
+    with pytest.raises(InputError, match="goal"):
+        GOAL.settle(GOAL.parse(wrong) if isinstance(wrong, str) else wrong)

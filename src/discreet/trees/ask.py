@@ -45,7 +45,7 @@ from discreet.trees.queries import QUERIES, Asked, Queries, read_queries, share_
 from discreet.trees.release import TreeRelease
 from discreet.trees.rules import Rules, whole_numbers
 from discreet.trees.spine import optimise
-from discreet.trees.split import Goal, sparse_splits
+from discreet.trees.split import GOAL, Goal, sparse_splits
 from discreet.trees.split import split as split_price
 from discreet.trees.targets import Family, read_targets
 from discreet.trees.tree import Hierarchy
@@ -183,7 +183,6 @@ TARGETS = Form(
     parse=_parse_regions,
     load=lambda path: public_table(path, "targets"),
 )
-ANY = Form(Any)
 
 
 def _pair(value: Any) -> Pair:
@@ -272,7 +271,7 @@ class TreeAsk(Ask):
         choices=_SPINES,
     )
     goal: Goal | None = option(
-        ANY, None, help="What split = accurate makes least", late=True, here_only=True, shell=False
+        GOAL, None, help="What split = accurate makes least: relative, totals, county=2", late=True
     )
 
     def checked(self, schema: Schema) -> CheckedTree:
@@ -326,10 +325,6 @@ class TreeAsk(Ask):
     def _read_queries(self, given: Queries, counted: Tabulation) -> Asked:
         if counted.sizes is not None:
             raise InputError("queries", Phrase("some"), "left out where groups are counted by size")
-        if self.split == "accurate":
-            raise InputError(
-                "split", self.split, "another rule where queries are given: it knows counts and totals only"
-            )
         return read_queries(given, counted.tree, tuple(key.column for key in counted.by))
 
 

@@ -16,8 +16,6 @@ from discreet.core.release import Release, plural
 from discreet.errors import InputError
 from discreet.ledger.door import Answer
 from discreet.mechanisms.inputs import read_confidence
-from discreet.query.notation import write_condition
-from discreet.query.predicate import predicate_from
 from discreet.trees.components import margin_of
 from discreet.trees.declaration import resolve_rules
 from discreet.trees.estimate import Ends, Estimate
@@ -27,7 +25,7 @@ from discreet.trees.magnitude import Magnitude
 from discreet.trees.measurement import Measurement
 from discreet.trees.methods import check_rules, method_named, publish_counts
 from discreet.trees.queries import margin_axes, margin_name
-from discreet.trees.record import measured_from, published_from, rules_from
+from discreet.trees.record import asked_from, measured_from, published_from, rules_from
 from discreet.trees.rules import Rules
 from discreet.trees.targets import Family, target_ends
 from discreet.trees.tree import Hierarchy
@@ -36,6 +34,7 @@ if TYPE_CHECKING:
     from discreet.show.map import Map
     from discreet.trees.covariance import Covariance
     from discreet.trees.replicates import Replicates
+    from discreet.trees.simulation import Simulation
     from discreet.trees.sums import Sum
 
 __all__ = ["TreeRelease"]
@@ -90,9 +89,7 @@ class TreeRelease(Publication):
             _published=None if found is None else published_from(found, measured, entry["confidence"]),
             rules=rules_from(entry.get("rules")),
             protects=entry.get("protects", ""),
-            counted=_counted(answer.query),
-            where=_condition(answer.query),
-            magnitude=_magnitude(answer.query),
+            **asked_from(answer.query),
             step=Fraction(entry.get("step", 1)),
             rounding=Fraction(entry.get("rounding", 1)),
             targets=tuple(Family.from_dict(one) for one in entry.get("targets", ())),
@@ -285,6 +282,13 @@ class TreeRelease(Publication):
 
         return Covariance(self.measured)
 
+    @cached_property
+    def simulation(self) -> Simulation:
+        """The method tried out on a plausible table: people placed in empty leaf regions, and bias by size. Free."""
+        from discreet.trees.simulation import simulate_release
+
+        return simulate_release(self)
+
     def save(self, folder: str | Path, kind: str = "parquet") -> list[Path]:
         """Files of every level and of its totals, Parquet or CSV, and one that says what they hold; the paths."""
         from discreet.trees.export import save_release
@@ -378,23 +382,3 @@ class TreeRelease(Publication):
             confidence=self.confidence,
             notes=self.table_notes(output),
         )
-
-
-def _counted(query: Any) -> str:
-    """What a question on record counts; early records do not tell groups apart."""
-    asked = query.get("tree", {}) if isinstance(query, dict) else {}
-    groups = asked.get("sizes") if isinstance(asked, dict) else None
-    return f"groups of one {groups['column']}" if groups else "records"
-
-
-def _magnitude(query: Any) -> Magnitude | None:
-    """What a question on record sums; None where it counts."""
-    asked = query.get("tree") if isinstance(query, Mapping) else None
-    return Magnitude.from_dict(asked.get("measure")) if isinstance(asked, Mapping) else None
-
-
-def _condition(query: Any) -> str:
-    """The condition in a record of what was asked, in words; none where it says nothing of it."""
-    tree = query.get("tree") if isinstance(query, Mapping) else None
-    where = tree.get("where") if isinstance(tree, Mapping) else None
-    return "" if where is None else write_condition(predicate_from(where))

@@ -4,6 +4,8 @@ Noise that exceeds counts moves people: some are placed in regions that are empt
 come out too small. How far depends on the plan alone, once about how many people there are is public. So a plausible
 table is drawn (a few regions of the tree, sizes with a long tail, some of them empty; in proportion to the covariate if
 there is one), measured with the plan's noise and published by its method.
+
+A release knows more: a table that might be the true one is drawn from its noisy counts, as for its typical intervals.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.mechanism import Bits
+from discreet.errors import InputError
 from discreet.noise.bits import words
 from discreet.noise.replay import Replay
 from discreet.trees.methods import method_named
@@ -24,8 +27,9 @@ from discreet.trees.tree import Hierarchy
 
 if TYPE_CHECKING:
     from discreet.trees.plan import TreePlan
+    from discreet.trees.release import TreeRelease
 
-__all__ = ["Simulation", "simulate"]
+__all__ = ["Simulation", "simulate", "simulate_release"]
 
 Array = NDArray[np.int64]
 
@@ -71,7 +75,35 @@ def simulate(plan: TreePlan, expected: float) -> Simulation:
         answers.append(measure.noise.release(true.ravel() * several, bits=bits).reshape(true.shape))
     measured = measured_as(replace(plan.counted, tree=part), plan.measures, answers, several)
     found = method_named(plan.method)(measured, Rules(covariate=covariate)).totals[-1]
-    true, classes = leaves.sum(axis=1), []
+    return _compared(leaves.sum(axis=1), found)
+
+
+def simulate_release(release: TreeRelease) -> Simulation:
+    """Try the method of a release out on a table that might be the true one, with fresh noise of the same law.
+
+    Nothing but the release is read and all randomness follows from it: the same release always gives the same. Of a
+    large tree a sample of subtrees is simulated.
+    """
+    from discreet.trees.intervals.each import known_bounds
+    from discreet.trees.intervals.posterior import draw_table
+    from discreet.trees.intervals.sample import Part, parts_of
+    from discreet.trees.intervals.typical import key_of, remeasure
+
+    if release.cumulative or release.magnitude is not None:
+        raise InputError("simulation", release.output, "left out unless rows are counted")
+    measured, rules, tree = release.measured, release.rules, release.tree
+    part = Part(measured, rules, range(tree.depth), np.arange(tree.leaves))
+    if release.method in ("bayes", "topdown") and not measured.margins:
+        part = next(parts_of(measured, rules, known_bounds(measured, rules), _NUMBERS // measured.cells))
+    bits = Replay(key_of(measured, "simulation"))
+    leaves = draw_table(part.measured, release.estimate.counts[-1][part.chosen], part.rules, bits)
+    again = method_named(release.method)(remeasure(part.measured, leaves, bits), part.rules)
+    return _compared(leaves.sum(axis=1), again.totals[-1])
+
+
+def _compared(true: Array, found: Array) -> Simulation:
+    """Totals of leaves as they are and as they come out."""
+    classes = []
     for low, high in itertools.pairwise(_CLASSES):
         here = (true >= low) & (true < high)
         if here.any():

@@ -6,18 +6,21 @@ that add up to at most one. A share is of epsilon where noise is Laplace and of 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.exact import Number, as_written
 from discreet.errors import InputError
+from discreet.query.ask import Form
 from discreet.trees.tree import Hierarchy
 
-__all__ = ["Goal", "Shape", "Shares", "accurate", "sparse_splits", "split"]
+__all__ = ["GOAL", "Goal", "Shape", "Shares", "accurate", "sparse_splits", "split"]
 
 TOTALS = Fraction(19, 100)
 """What questions for totals get of a level's part: most of the accuracy of totals for a fifth of the price."""
@@ -56,10 +59,10 @@ class Goal:
     weights: Mapping[str, Number] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.error not in ("variance", "relative"):
-            raise InputError("goal.error", self.error, among=("variance", "relative"))
-        if self.of not in ("cells", "totals", "both"):
-            raise InputError("goal.of", self.of, among=("cells", "totals", "both"))
+        if self.error not in _ERRORS:
+            raise InputError("goal.error", self.error, among=_ERRORS)
+        if self.of not in _OF:
+            raise InputError("goal.of", self.of, among=_OF)
 
     def of_levels(self, tree: Hierarchy) -> list[float]:
         """How much the error of each level counts."""
@@ -72,6 +75,51 @@ class Goal:
         if not any(weights):
             raise InputError("goal.weights", dict(self.weights), "above zero for some level")
         return weights
+
+
+_ERRORS, _OF = ("variance", "relative"), ("cells", "totals", "both")
+_EXAMPLE = "relative, totals, county=2"
+
+
+def _settle_goal(value: Any) -> Goal:
+    if isinstance(value, Goal):
+        return value
+    if not isinstance(value, Mapping) or set(value) - {"error", "of", "weights"}:
+        raise InputError("goal", value, f"an object with error, of and weights, or words such as {_EXAMPLE}")
+    weights = value.get("weights", {})
+    if not isinstance(weights, Mapping):
+        raise InputError("goal.weights", weights, "an object with a weight for each of some levels")
+    return Goal(value.get("error", "variance"), value.get("of", "both"), dict(weights))
+
+
+def _write_goal(goal: Goal) -> dict[str, Any]:
+    found: dict[str, Any] = {"error": goal.error, "of": goal.of}
+    if goal.weights:
+        found["weights"] = {name: str(as_written(one, f"goal.weights.{name}")) for name, one in goal.weights.items()}
+    return found
+
+
+def _parse_goal(text: str) -> Any:
+    """What kind of error, of what, and weights of levels, with commas between them; or JSON."""
+    if text.lstrip().startswith("{"):
+        try:
+            return json.loads(text)
+        except ValueError:
+            raise InputError("goal", text[:40], 'JSON: {"error": "relative", "of": "totals"}') from None
+    found: dict[str, Any] = {}
+    for word in (part.strip() for part in text.split(",")):
+        name, sign, weight = (part.strip() for part in word.partition("="))
+        if sign and name and weight:
+            found.setdefault("weights", {})[name] = weight
+        elif word in _ERRORS or word in _OF:
+            found["error" if word in _ERRORS else "of"] = word
+        else:
+            raise InputError("goal", word, f"words such as {_EXAMPLE}", among=(*_ERRORS, *_OF))
+    return found
+
+
+GOAL = Form(dict[str, Any], settle=_settle_goal, write=_write_goal, parse=_parse_goal)
+"""What split = accurate makes least: {"error": "relative", "of": "totals", "weights": {"county": 2}}."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
