@@ -135,7 +135,7 @@ SETS = {"vtd": vtd, "ri": ri, "made": generated}
 
 
 def questions(tree, cells, epsilon, how, mean=float("inf")):
-    """What is asked: levels with noise, no answers yet. `mean` is that of a leaf's cell, which the root's total tells."""
+    """What is asked: levels with noise, no answers yet. `mean` is that of a leaf's cell: the root's total tells it."""
     shares = split(tree, cells, how)
     deviation = Laplace.for_epsilon(shares[tree.depth - 1, False] * epsilon).variance ** 0.5
     others = sparse_splits(tree, cells, how, None)
