@@ -59,16 +59,16 @@ def test_intervals_a_tenth_too_narrow_are_caught():
     assert not all(at_most(missed, many, 0.055) for missed, many in found.values())
 
 
-def missed_by_law(scale, confidence, narrower=0):
-    """How often discrete Laplace noise of a scale leads out of the interval: by its probabilities, not by draws."""
+def missed_by_law(scale, confidence, narrower=0, law=Laplace):
+    """How often discrete noise of a scale leads out of the interval: by its probabilities, not by draws."""
     reach = int(40 * scale) + 5
-    noise, values = Laplace(Fraction(scale)), np.arange(-reach, reach + 1)
+    noise, values = law(Fraction(scale)), np.arange(-reach, reach + 1)
     tree = Hierarchy.from_prefixes([f"{place:05}" for place in range(len(values))], {"leaf": 5})
     true = 10**6
     seen = Measurement(tree, (Level(), Level(true + values[:, None], noise)))
     found = with_each(Estimate.of_leaves(tree, true + values[:, None]), seen, Rules(), confidence).each
     outside = (found.lower[-1][:, 0] + narrower > true) | (found.upper[-1][:, 0] - narrower < true)
-    chance = np.exp(-np.abs(values) / scale)
+    chance = np.exp(-np.abs(values) / scale if law is Laplace else -((values / scale) ** 2) / 2)
     return float(chance[outside].sum() / chance.sum())
 
 
@@ -80,6 +80,13 @@ def test_whole_noise_of_any_scale_is_held_as_often_as_stated_and_not_much_more(s
     if scale >= 1:
         assert missed_by_law(scale, confidence) > 0.3 * missed
         assert missed_by_law(scale, confidence, narrower=1) > missed  # which is what a bug would look like
+
+
+@pytest.mark.parametrize("confidence", [0.95, 0.999])
+def test_little_gaussian_noise_is_held_as_well(confidence):
+    scales = np.arange(10, 160) / 64
+    missed = [missed_by_law(float(scale), confidence, law=Gaussian) for scale in scales]
+    assert max(missed) <= 1.02 * (1 - confidence)
 
 
 def test_they_hold_what_is_published_and_keep_to_what_is_public():

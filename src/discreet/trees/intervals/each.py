@@ -112,13 +112,16 @@ def half_width(measured: Measurement, alpha: float, variance: Reals) -> Reals:
     """Half the width of an interval around an estimate of that variance: as `deviations`, on whole numbers.
 
     Where one Laplace noise prevails it is the scale that counts, which for little noise on whole numbers is more than
-    the deviation over the root of two.
+    the deviation over the root of two. Little Gaussian noise is not zero with a chance of up to its variance, and the
+    interval then has room for one more or less.
     """
     deviation = np.sqrt(variance)
     half: Reals = NormalDist().inv_cdf(1 - alpha / 2) * deviation
     if _has_laplace(measured):
         scale = 0.5 / np.arcsinh(np.sqrt(0.5) / np.maximum(deviation, 1e-9))
         half = np.maximum(half, math.log(1 / alpha) * scale)
+    else:
+        half = np.maximum(half, np.where(np.asarray(variance) > alpha, 0.5, 0.0))
     return half
 
 
