@@ -36,7 +36,7 @@ _TURNS = 10
 _DOUBT = 20.0  # errors, missed as aimed at, that are put to those of each class
 # So much of what may be missed is aimed at in simulations: of counts from 0, from 1 and from 100 on. The plausible
 # table is not the true one: small counts are harder to tell in it, and it has fewer extremes among large ones.
-_AIMS = ((0, 1.1), (1, 1.15), (100, 0.8))
+_AIMS = ((0, 1.0), (1, 1.15), (100, 0.8))
 
 
 def enough_for(alpha: float) -> int:
