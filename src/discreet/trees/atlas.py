@@ -15,6 +15,7 @@ from discreet.show.map import Layer, Map, choropleth
 from discreet.show.map.drawing import MOST_NUMBERS
 from discreet.show.map.layer import LARGEST
 from discreet.trees.estimate import Ends
+from discreet.trees.intervals.each import linear_bands
 
 if TYPE_CHECKING:
     from discreet.trees.release import TreeRelease
@@ -43,14 +44,16 @@ def draw_map(
     )
     if left_out:
         sentence += f" This page leaves out the level {' and the level '.join(left_out)}: the files have it."
+    sources = [f"{one.dataset}/{one.id}" for one in editions]  # other methods share the noise of their release
+    apart = len(set(sources)) > 1
     return choropleth(
-        _layers(release, levels, unit),
+        _layers(release, levels, unit, apart),
         title=title or map_title(release) + ("" if unit == 1 else f", in units of {float(unit):g}"),
         confidence=release.confidence,
         privacy=sentence,
         label=label or (release.id if others else ""),
-        compare={name: _layers(other, levels, unit) for name, other in others.items()},
-        sources=[f"{one.dataset}/{one.id}" for one in editions],  # other methods share the noise of their release
+        compare={name: _layers(other, levels, unit, apart) for name, other in others.items()},
+        sources=sources,
         **how,
     )
 
@@ -109,15 +112,18 @@ def _fitting(editions: list[TreeRelease]) -> int:
     for level in range(editions[0].tree.depth):
         for one in editions:
             kinds = sum(ends is not None for ends in (one.estimate.each, one.estimate.typical))
-            numbers += one.tree.sizes[level] * (one.measured.cells + 1) * (3 if kinds < 2 else 5)
+            each = (3 if kinds < 2 else 5) + 2 * (len(editions) > 1)
+            numbers += one.tree.sizes[level] * (one.measured.cells + 1) * each
         if level and numbers > MOST_NUMBERS:
             return level
     return editions[0].tree.depth
 
 
-def _layers(release: TreeRelease, levels: int, unit: Fraction) -> list[Layer]:
+def _layers(release: TreeRelease, levels: int, unit: Fraction, apart: bool) -> list[Layer]:
+    """The levels with their numbers; with unbiased estimates as well where independent releases may be subtracted."""
     tree, estimate = release.tree, release.estimate
     names = [" / ".join(str(label) for label in labels) for labels in product(*(labels for _, labels in release.by))]
+    bands = linear_bands(release.measured, release.confidence) if apart and estimate.each is not None else None
     layers = []
     for level in range(levels):
         counts = estimate.counts[level]
@@ -136,7 +142,19 @@ def _layers(release: TreeRelease, levels: int, unit: Fraction) -> list[Layer]:
             higher = _codes(release, level - 1)
             above = [higher[parent] for parent in tree.parents[level]]
         stated = None if estimate.typical is None else typical
-        layers.append(Layer(tree.names[level], _codes(release, level), outputs, parents=above, typical=stated))
+        linear = None
+        if bands is not None:
+            cells, halves, totals, spans = bands[level]
+            pairs = {
+                name: (totals, spans) if cell is None else (cells[:, cell], halves)
+                for name, (_, cell) in values.items()
+            }
+            linear = {
+                name: (_drawn(release, one, unit), _drawn(release, half, unit, np.ceil) + 1)  # one for rounding
+                for name, (one, half) in pairs.items()
+            }
+        codes = _codes(release, level)
+        layers.append(Layer(tree.names[level], codes, outputs, parents=above, typical=stated, linear=linear))
     return layers
 
 

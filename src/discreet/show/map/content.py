@@ -100,6 +100,8 @@ def _edition(first: Layer, layer: Layer, kinds: int) -> list[list[Packed | None]
         for below, above in pairs:
             # An interval is mostly narrow beside its value: distances are shorter to write than ends.
             columns += [None if below is None else value - below, None if above is None else above - value]
+        if name in layer.linear:
+            columns += layer.linear[name]
         rows.append([None if one is None else pack(_placed(one, order, absent)) for one in columns])
     return rows
 

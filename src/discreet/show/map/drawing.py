@@ -174,7 +174,9 @@ def _editions(
     if len(editions) > 1 and not label:
         raise InputError("label", label, "the name of the first edition, where there are several")
     numbers = sum(
-        len(layer) * (3 * len(layer.outputs) + 2 * len(layer.typical)) for one in editions.values() for layer in one
+        len(layer) * (3 * len(layer.outputs) + 2 * len(layer.typical) + 2 * len(layer.linear))
+        for one in editions.values()
+        for layer in one
     )
     if numbers > MOST_NUMBERS:
         raise InputError(

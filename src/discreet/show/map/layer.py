@@ -27,7 +27,9 @@ class Layer:
     """The regions of one level: their codes, and for each output three arrays (value, lower, upper) of whole numbers.
 
     Where no interval is known, lower and upper are None, and the page says so. `typical` holds a second kind of
-    interval for outputs that have one, each (lower, upper), which readers of the page may choose instead.
+    interval for outputs that have one, each (lower, upper), which readers of the page may choose instead. `linear`
+    holds unbiased estimates with the half-widths of their intervals, each (estimate, half), for outputs whose value is
+    not in the middle of its interval: differences of independent editions are made of these.
     `labels` are the names people read (the code is read where there are none). `parents` are codes of the level above;
     without them a region belongs to the region above whose code its own code begins with, as FIPS codes do.
 
@@ -42,6 +44,7 @@ class Layer:
     labels: tuple[str, ...] | None
     parents: tuple[str, ...] | None
     typical: Mapping[str, Ends]
+    linear: Mapping[str, Ends]
 
     def __init__(
         self,
@@ -52,6 +55,7 @@ class Layer:
         labels: Sequence[str] | None = None,
         parents: Sequence[str] | None = None,
         typical: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
+        linear: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
     ) -> None:
         if not isinstance(name, str) or not name:
             raise InputError("layer", name, "a level's name as text")
@@ -75,6 +79,12 @@ class Layer:
             raise InputError(f"{name}.typical", typical, "a dictionary of outputs, each (lower, upper)")
         object.__setattr__(
             self, "typical", {key: _ends(f"{name}.typical[{key!r}]", ends, count) for key, ends in second.items()}
+        )
+        third = {} if linear is None else linear
+        if not isinstance(third, Mapping) or not set(third) <= set(self.outputs):
+            raise InputError(f"{name}.linear", linear, "a dictionary of outputs, each (estimate, half)")
+        object.__setattr__(
+            self, "linear", {key: _halves(f"{name}.linear[{key!r}]", pair, count) for key, pair in third.items()}
         )
 
     def __len__(self) -> int:
@@ -140,6 +150,15 @@ def _ends(field: str, pair: Any, count: int) -> Ends:
             field, Phrase(f"lower {lower[at]} > upper {upper[at]} at position {at}"), "such that lower is at most upper"
         )
     return lower, upper
+
+
+def _halves(field: str, pair: Any, count: int) -> Ends:
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise InputError(field, kind_of(pair), "two arrays: (estimate, half)")
+    estimate, half = (_whole(field, part, count) for part in pair)
+    if (half < 0).any():
+        raise InputError(field, Phrase("a half-width below 0"), "half-widths that are not negative")
+    return estimate, half
 
 
 def _whole(field: str, values: Any, count: int) -> NDArray[np.int64]:

@@ -70,7 +70,7 @@ function render() {
   $("below-title").textContent = level === null ? "Nothing below this level" : `${mapName(focus)}, by ${layers[level].name}`;
   $("find-field").hidden = regions.length <= 12;
   $("level").hidden = choices.length < 2 || !top;
-  $("about").textContent = data.about[state.kind] + (mode === "difference" ? ` ${told(views[0])}` : "");
+  $("about").textContent = data.about[state.kind] + (mode === "difference" && level !== null ? ` ${told(level, views[0])}` : "");
   crumbs();
   card(views);
   // Colours in the table are those of the legend; where it is about another level, values are bars of one colour.
@@ -79,10 +79,10 @@ function render() {
 }
 
 // What the interval of a difference is, and is not.
-function told(view) {
-  const how = apart(view, view.minus)
-    ? "The noise of the two releases is independent, and the interval of a difference is made of both of theirs."
-    : "The interval of a difference has the width of both together: their noise may have to do with each other.";
+function told(level, view) {
+  const how = apart(level, view, view.minus)
+    ? "The interval of a difference is around the difference of two unbiased estimates, whose noise is independent, and holds the published one."
+    : "The interval of a difference has the width of both together.";
   return `${how} Grey regions are within noise: their interval holds 0.`;
 }
 

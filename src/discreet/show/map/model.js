@@ -72,17 +72,22 @@ const widths = (value, lower, upper) => {
   return { value, lower, upper, half, relative: half === 0 ? 0 : value === 0 ? Infinity : half / Math.abs(value) };
 };
 
-// Noises of two releases are independent, so that distances add as squares; of one release, or of who knows, as they are.
-const apart = (view, other) => data.sources && data.sources[view.edition] !== data.sources[other.edition];
+// Noises of two releases are independent: half-widths around unbiased estimates add as squares. A published number need
+// not be in the middle of its interval, so its own distances do not. Of one release, or of who knows, distances just add.
+const LINEAR = 1 + 2 * data.kinds.length;
+const hasLinear = (level, { output, edition }) => layers[level].data[edition][output].length > LINEAR;
+const apart = (level, view, other) => state.kind === 0 && data.sources && data.sources[view.edition] !== data.sources[other.edition] &&
+  hasLinear(level, view) && hasLinear(level, other);
 function difference(region, view) {
   const [now, then] = [band(region, { ...view, minus: null }), band(region, view.minus)];
   if (now.value === null || then.value === null) return NOTHING;
   const value = now.value - then.value;
   if (now.half === null || then.half === null) return { ...NOTHING, value };
-  const add = apart(view, view.minus) ? Math.hypot : (a, b) => a + b;
-  const down = Math.ceil(add(now.value - now.lower, then.upper - then.value));
-  const up = Math.ceil(add(now.upper - now.value, then.value - then.lower));
-  return widths(value, value - down, value + up);
+  const { level, index } = region, pair = [view, view.minus];
+  if (!apart(level, ...pair)) return widths(value, now.lower - then.upper, now.upper - then.lower);
+  const [[to, from], halves] = [LINEAR, LINEAR + 1].map((which) => pair.map((one) => numbers(level, one, which)[index]));
+  const half = Math.ceil(Math.hypot(...halves));
+  return widths(value, Math.min(to - from - half, value), Math.max(to - from + half, value));
 }
 const withinNoise = ({ value, lower, upper }) => (lower === null ? value === 0 : lower <= 0 && upper >= 0);
 

@@ -26,7 +26,17 @@ from discreet.trees.measurement import Measurement
 from discreet.trees.rules import NO_BOUND, Rules
 from discreet.trees.topdown.crossing import Known, known_totals
 
-__all__ = ["beyond", "bounds_of", "deviations", "half_width", "known_bounds", "margin_ends", "size_ends", "with_each"]
+__all__ = [
+    "beyond",
+    "bounds_of",
+    "deviations",
+    "half_width",
+    "known_bounds",
+    "linear_bands",
+    "margin_ends",
+    "size_ends",
+    "with_each",
+]
 
 Array = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -46,6 +56,19 @@ def with_each(estimate: Estimate, measured: Measurement, rules: Rules, confidenc
         cells = _around(values, half_width(measured, alpha, variance)[:, None], counts, low, high)
         levels.append((*cells, *_around(totals, half_width(measured, alpha, spread), counts.sum(axis=1), least, most)))
     return replace(estimate, each=Ends.of_levels(levels))
+
+
+def linear_bands(measured: Measurement, confidence: float) -> list[tuple[Array, Array, Array, Array]]:
+    """Level by level the linear estimates of cells and their half-widths, those of totals and theirs, as whole numbers.
+
+    Estimates are rounded to the nearest, and half-widths up with a half for that and one for whole noise.
+    """
+    alpha, found = 1 - float(read_confidence(confidence)), []
+    for values, variance, totals, spread in gls(measured).levels():
+        halves = (half_width(measured, alpha, one) for one in (variance, spread))
+        wide, span = (np.ceil(half + 1).astype(np.int64) for half in halves)
+        found.append((np.rint(values).astype(np.int64), wide, np.rint(totals).astype(np.int64), span))
+    return found
 
 
 def size_ends(exactly: Array, measured: Measurement, level: int, confidence: float) -> tuple[Array, Array]:
