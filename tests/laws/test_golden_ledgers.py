@@ -119,3 +119,12 @@ def test_the_same_ask_again_is_free_and_gives_the_same_values(golden, name):
         for part, columns in expected.items():
             assert {column: values[part][column] for column in columns} == columns
     assert read.here.ledger.head() == before
+
+
+@pytest.mark.parametrize("name", [name for name in ASKS if name not in OLD])
+def test_a_later_kind_is_read_where_the_table_says(name, tmp_path):
+    here = town(tmp_path)
+    made = ASKS[name].release(here, identity(name))
+    with surfaces(here, tmp_path / "books.db") as read:
+        ways = [read.way(surface, name, comparable(ASKS[name].values(made))) for surface in SURFACES]
+    assert tuple(ways) == READ[ASKS[name].kind]
