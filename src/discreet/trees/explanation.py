@@ -140,7 +140,9 @@ def _small_notes(plan: TreePlan, levels: list[dict[str, Any]]) -> list[str]:
     """What noise does to small regions, where about how many there are is public: by level, and simulated."""
     if plan.expected is None or plan.counted.sizes is not None:
         return []
-    notes = []
+    relative = {row["level"]: row["total"] * row["regions"] / max(plan.expected, 1) for row in levels}
+    parts = ", ".join(f"{level} {readable(100 * part, 2)}%" for level, part in relative.items())
+    notes = [f"Errors of totals as a part of the mean region: {parts}."]
     for row in levels[1:]:
         mean = plan.expected / row["regions"]
         if row["total"] > mean:
