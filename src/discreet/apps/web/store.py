@@ -36,7 +36,7 @@ class Store:
         finally:
             books.close()
 
-    def keep(self, kind: str, dataset: str, name: str, value: Any, most: int = _MOST) -> None:
+    def keep(self, kind: str, dataset: str, name: str, value: Any, most: int | None = None) -> None:
         """Put a value down, in place of what was there under that name; of a kind and a dataset at most so many."""
         row = (kind, dataset, name, json.dumps(value), datetime.now(UTC).isoformat(timespec="seconds"))
         with self._open() as books:
@@ -44,7 +44,7 @@ class Store:
             books.execute(
                 "DELETE FROM kept WHERE kind = ? AND dataset = ? AND rowid NOT IN "
                 "(SELECT rowid FROM kept WHERE kind = ? AND dataset = ? ORDER BY rowid DESC LIMIT ?)",
-                (kind, dataset, kind, dataset, most),
+                (kind, dataset, kind, dataset, _MOST if most is None else most),
             )
 
     def find(self, kind: str, dataset: str, name: str) -> tuple[Any, str] | None:
