@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from uneven_regions import CELLS, LEAVES, TREE, asked, sparse
 
+from chance import at_most
 from discreet.errors import InputError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.trees.bayes import bayes
 from discreet.trees.estimate import Ends, Estimate
 from discreet.trees.gls import gls
-from discreet.trees.intervals import sample
+from discreet.trees.intervals import quantiles, sample
 from discreet.trees.intervals.typical import Replay, key_of, remeasure, with_typical
 from discreet.trees.measurement import Level, Measurement
 from discreet.trees.rules import Rules
@@ -169,3 +170,26 @@ def test_chains_get_intervals_too():
     measured = remeasure(Measurement(tree, blank.levels, chain=True), leaves, Replay(b"chain"))
     found = with_typical(topdown(measured), measured, Rules(), topdown)
     assert ((found.typical.lower[1] <= leaves) & (leaves <= found.typical.upper[1])).mean() > 0.8
+
+
+@pytest.mark.statistical
+def test_small_counts_of_one_kind_are_covered_in_every_class():
+    # Nothing but small counts below the noise: a table that no constant was chosen on.
+    codes = [f"{place // 300}{place // 30 % 10}{place % 30:02}" for place in range(1500)]
+    tree = Hierarchy.from_prefixes(codes, {"state": 1, "county": 2, "block": 4})
+    leaves = np.random.default_rng(5).poisson(1, (1500, 2))
+    noise, found = Laplace(6), {}
+    blank = Measurement(
+        tree, tuple(Level(np.zeros((n, 2), np.int64), noise, np.zeros(n, np.int64), noise) for n in tree.sizes)
+    )
+    for draw in range(3):
+        seen = remeasure(blank, leaves, Replay(f"small {draw}".encode()))
+        ends = with_typical(bayes(seen, Rules()), seen, Rules(), bayes, sampled=True).typical
+        outside = (ends.lower[-1] > leaves) | (ends.upper[-1] < leaves)
+        for least, most in ((0, 0), (1, 3)):
+            part = outside[(leaves >= least) & (leaves <= most)]
+            missed, many = found.get(least, (0, 0))
+            found[least] = missed + int(part.sum()), many + part.size
+    for missed, many in found.values():
+        assert at_most(missed, many, 0.07)
+    assert all(part <= 1 for _, part in quantiles._AIMS)  # what is aimed at leaves something for what is not known

@@ -34,9 +34,9 @@ _CLASSES = np.array([0, 1, 2, 4, 10, 18, 32, 56, 100, 178, 316, 562, 1000, 1778,
 _FEW = 100  # errors; a class of fewer joins its neighbour
 _TURNS = 10
 _DOUBT = 20.0  # errors, missed as aimed at, that are put to those of each class
-# So much of what may be missed is aimed at in simulations: of counts from 0, from 1 and from 100 on. The plausible
-# table is not the true one: small counts are harder to tell in it, and it has fewer extremes among large ones.
-_AIMS = ((0, 1.0), (1, 1.15), (100, 0.8))
+# So much of what may be missed is aimed at in simulations: of counts from 0, from 1 and from 100 on. Never all of it:
+# the plausible table is not the true one, and has fewer extremes among large counts.
+_AIMS = ((0, 0.75), (1, 0.75), (100, 0.7))
 
 
 def enough_for(alpha: float) -> int:
@@ -275,6 +275,7 @@ def _weights(
     for least, part in _AIMS:
         aim[kind[np.searchsorted(_CLASSES, least) :].min() :] = part * alpha
     weight, tail, little = np.ones(many), alpha, alpha / 16
+    least_worst, best = np.inf, (weight, tail)
     tests = [(errors, np.flatnonzero(seen.table == 1 - fold)) for fold, errors in enumerate(folds)]
     for _ in range(_TURNS):
         missed, tried = np.zeros(many), np.zeros(many)
@@ -289,9 +290,11 @@ def _weights(
             tried += np.bincount(classes[known], minlength=many)
         # Of few errors little is concluded.
         share = (missed + _DOUBT * aim) / (tried + _DOUBT)
+        if (worst := float((share / aim).max())) < least_worst:
+            least_worst, best = worst, (weight, tail)
         more = np.clip((share + little) / (aim + little), 0.4, 2.5) ** 0.8
         common = float(np.exp(np.log(more).mean()))
-        tail = min(max(tail / common, alpha / 8), 1.5 * alpha)
+        tail = min(max(tail / common, alpha / 8), alpha)
         weight = weight * more
         weight = np.maximum(weight / weight.max(), 1e-6)
-    return weight, tail
+    return best
