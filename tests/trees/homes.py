@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -102,3 +103,20 @@ def homes(county: str, home: str, most: int = 3) -> list[list[Row]]:
                 ]
             )
     return found
+
+
+def town(homes: int) -> list[dict]:
+    chance, rows = random.Random(3), []
+    for home in range(homes):
+        size, county = chance.choice([1, 1, 2, 2, 3, 4]), chance.choice(LEAVES)
+        kind = TYPES[0] if size == 1 else chance.choice(TYPES[1:])
+        for place in range(size):
+            relation, sex, age = ("other", "head")[place == 0], chance.choice(SEX), chance.randrange(100)
+            rows.append(dict(zip(COLUMNS, (county, str(home), str(len(rows)), kind, relation, sex, age), strict=True)))
+    return rows
+
+
+def draft(curator, tables=TABLES):
+    return curator.census(
+        {"state": 1, "county": 2}, tables, household="home", geography=LEAVES, head="relation = 'head'", most=3
+    )

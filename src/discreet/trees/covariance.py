@@ -78,6 +78,15 @@ class Covariance:
         """Whether both are the noise of one measurement; noises of two measurements are independent."""
         return self is other or self.fingerprint == other.fingerprint
 
+    def akin(self, other: Covariance) -> bool:
+        """Whether both were told the same noisy totals, as tables of one census are: noises in common."""
+        pairs = [
+            (mine, theirs)
+            for mine, theirs in zip(_totals(self.measured), _totals(other.measured), strict=False)
+            if mine is not None and theirs is not None
+        ]
+        return bool(pairs) and all(np.array_equal(mine, theirs) for mine, theirs in pairs)
+
     def between(self, one: Weights, two: Weights) -> float:
         """The covariance of two weighted sums; of one with itself, its variance.
 
@@ -142,3 +151,12 @@ def _spreads(measured: Measurement, *, totals: bool) -> list[float]:
             of_cells = of_cells if of_cells < 1e290 else np.inf
         found.append(float(of_cells))
     return found
+
+
+def _totals(measured: Measurement) -> list[NDArray[np.int64] | None]:
+    """What each level was told about totals: as a question of its own, or by the first of cumulative counts."""
+    first = measured.chain or measured.cells == 1
+    return [
+        level.counts[:, 0] if level.totals is None and first and level.counts is not None else level.totals
+        for level in measured.levels
+    ]

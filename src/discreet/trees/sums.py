@@ -86,7 +86,8 @@ class Sum(Figure):
     """A sum of published counts with its interval: it can be added, subtracted, scaled, and divided by another.
 
     `a - b` knows what both have in common: noise that is in both does not count twice. `a / b` is a share or a rate,
-    with Fieller's interval. Sums of different releases have noises that are independent.
+    with Fieller's interval. Sums of different releases have noises that are independent. Tables of
+    one census share some: sums over several of them take the worst of it, which makes them wider than need be.
     """
 
     parts: tuple[Part, ...]
@@ -134,9 +135,20 @@ class Sum(Figure):
         return self * (1 / by)
 
 
-def _covariance(some: tuple[Part, ...], others: tuple[Part, ...]) -> float:
-    pairs = ((one, two) for one in some for two in others if one.noise.same(two.noise))
-    return sum(one.noise.between(one.weights, two.weights) for one, two in pairs)
+def _covariance(some: tuple[Part, ...], others: tuple[Part, ...], worst: float = 1.0) -> float:
+    """The covariance of two sums. What tables of one census share is not taken apart: the worst of it is assumed."""
+    found = 0.0
+    for one in some:
+        for two in others:
+            if one.noise.same(two.noise):
+                found += one.noise.between(one.weights, two.weights)
+            elif one.noise.akin(two.noise):
+                found += worst * math.sqrt(_variance(one) * _variance(two))
+    return found
+
+
+def _variance(part: Part) -> float:
+    return max(part.noise.between(part.weights, part.weights), 0.0)
 
 
 def _step(parts: tuple[Part, ...]) -> float:
@@ -188,7 +200,7 @@ def _ratio(above: Sum, below: Sum) -> Figure:
     z = max(deviations(part.noise.measured, 1 - above.confidence) for part in both)
     high, low = (_reach(one.parts, one.deviation, above.confidence) for one in (above, below))
     spread = above.deviation * below.deviation
-    shared = high * low * min(_covariance(above.parts, below.parts) / spread, 1.0) if spread else 0.0
+    shared = high * low * max(min(_covariance(above.parts, below.parts, -1.0) / spread, 1.0), -1.0) if spread else 0.0
     a = below.estimate**2 - low**2
     b = above.estimate * below.estimate - shared
     apart = (above.estimate * low) ** 2 + (below.estimate * high) ** 2

@@ -2,43 +2,14 @@
 
 from __future__ import annotations
 
-import random
 from fractions import Fraction
 
 import numpy as np
-import pyarrow
-import pytest
-from homes import COLUMNS, HOME, LEAVES, ROW, SEX, TABLES, TYPES, tables_by_hand
+from homes import TABLES, draft, tables_by_hand, town
 
 import discreet
-from discreet import Budget, Schema
-
-
-def town(homes: int) -> list[dict]:
-    chance, rows = random.Random(3), []
-    for home in range(homes):
-        size, county = chance.choice([1, 1, 2, 2, 3, 4]), chance.choice(LEAVES)
-        kind = TYPES[0] if size == 1 else chance.choice(TYPES[1:])
-        for place in range(size):
-            relation, sex, age = ("other", "head")[place == 0], chance.choice(SEX), chance.randrange(100)
-            rows.append(dict(zip(COLUMNS, (county, str(home), str(len(rows)), kind, relation, sex, age), strict=True)))
-    return rows
-
 
 ROWS = town(600)
-
-
-@pytest.fixture(params=[ROW, HOME], ids=str)
-def curator(request, tmp_path):
-    table = pyarrow.Table.from_pylist(ROWS)
-    schema = Schema("t", COLUMNS, request.param)
-    return discreet.open(table, schema, ledger=tmp_path / "l.db", budget=Budget(epsilon=100), create=True)
-
-
-def draft(curator, tables=TABLES):
-    return curator.census(
-        {"state": 1, "county": 2}, tables, household="home", geography=LEAVES, head="relation = 'head'", most=3
-    )
 
 
 def test_one_charge_pays_for_all_tables_by_their_shares(curator):

@@ -93,13 +93,17 @@ class CensusRelease(Publication):
         if method not in METHODS:
             raise InputError("method", method, among=METHODS)
         sure = self.confidence if confidence is None else float(read_confidence(confidence))
+        kept = {name for name, part in self.parts.items() if part.measured.chain and method not in ORDERED}
+        return self.made({name: part.method if name in kept else method for name, part in self.parts.items()}, sure)
+
+    def made(self, methods: Mapping[str, str], confidence: float) -> CensusRelease:
+        """All tables made of their noisy counts by a method each, those that lead first; they agree."""
         found: dict[str, TreeRelease] = {}
         for name in sorted(self.parts, key=lambda name: self.leads[name] != name):
-            part, lead = self.parts[name], self.leads[name]
-            used = part.method if part.measured.chain and method not in ORDERED else method
+            part, lead, used = self.parts[name], self.leads[name], methods[name]
             bound = None if lead == name else totals_of(found[lead].estimate, chain=found[lead].measured.chain)
-            estimate = agreeing(used, part.measured, bound, sure)
-            found[name] = replace(part, method=used, confidence=sure, _published=estimate)
+            estimate = agreeing(used, part.measured, bound, confidence)
+            found[name] = replace(part, method=used, confidence=confidence, _published=estimate)
         return replace(self, parts={name: found[name] for name in self.parts})
 
     def save(self, folder: str | Path, kind: str = "parquet") -> list[Path]:
@@ -107,11 +111,14 @@ class CensusRelease(Publication):
         return [path for name, part in self.parts.items() for path in part.save(Path(folder) / name, kind)]
 
     def save_measurements(self, folder: str | Path) -> list[Path]:
-        """The noisy counts of every table, in a folder each; the paths.
+        """The noisy counts of every table, in a folder each, and which tables agree; the paths.
 
-        Totals that tables share were measured once, and are in the folder of each of them.
+        Totals that tables share were measured once, and are in the folder of each of them. `read_census` makes the
+        census of the whole folder; a table that is read alone is not bound to the totals of the others.
         """
-        return [path for name, part in self.parts.items() for path in part.save_measurements(Path(folder) / name)]
+        from discreet.trees.census.folder import save_census
+
+        return save_census(self, folder)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values that say what it is, without its numbers."""
