@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pyarrow
 import pyarrow.parquet
@@ -52,3 +53,16 @@ def test_files_and_maps_of_every_level(curator, tmp_path):
     assert "01003" in page
     with pytest.raises(InputError, match="kind"):
         release.save(tmp_path, "xls")
+
+
+def test_a_stored_release_whose_levels_are_named_as_paths_stays_in_its_folder(curator, tmp_path):
+    release = curator.tree(["state", "county"]).plan(epsilon=1).release()
+    outside = tmp_path / "people.csv"
+    outside.write_text("kept")
+    names = ("all", "../people", str(tmp_path / "people"))
+    tree = replace(release.tree, names=names)
+    named = replace(release, measured=replace(release.measured, tree=tree))
+    paths = named.save(tmp_path / "out" / "deep", "csv")
+    assert {path.parent for path in paths} == {tmp_path / "out" / "deep"}
+    assert outside.read_text() == "kept"
+    assert [path.name for path in tmp_path.glob("*.csv*")] == ["people.csv"]

@@ -163,6 +163,7 @@ def test_a_goal_is_the_same_in_python_as_json_and_typed():
     assert GOAL.write(Goal()) == {"error": "variance", "of": "both"}
     assert GOAL.settle(GOAL.parse('{"of": "cells"}')) == Goal(of="cells")
     assert GOAL.settle(goal) is goal
+    assert GOAL.settle("relative, totals, county=2").of_levels(TREE) == goal.of_levels(TREE)
 
 
 @pytest.mark.parametrize(

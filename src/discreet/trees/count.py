@@ -42,7 +42,14 @@ from discreet.trees.tree import Hierarchy
 __all__ = ["Sizes", "Tabulation"]
 
 MOST_CELLS = 2**31 - 1
-_ENDS = ("", "_lower", "_upper")  # of the columns that every table of a release has
+_ENDS = (
+    "",
+    "_lower",
+    "_upper",
+    "_typical_lower",
+    "_typical_upper",
+    "_quality",
+)  # of the columns that every table of a release has
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet.core.filename import file_name
 from discreet.core.release import Release, percent, write_notes
 from discreet.errors import InputError
 from discreet.trees.dictionary import File, Published, csvw, describe, facts, parquet_table, to_markdown
@@ -42,7 +43,7 @@ def save_release(release: TreeRelease, folder: str | Path, kind: str) -> list[Pa
     tables, sidecars, files = [], [], []
     made = Tables(release)
     for name, table in made.items():
-        path = directory / f"{name}.{kind}"
+        path = directory / f"{file_name(name)}.{kind}"
         files.append(describe(release, path.name, table, made.about(name)))
         sidecars += write_table(release, table, path, files[-1])
         tables.append(path)
@@ -67,7 +68,7 @@ def save_replicates(replicates: Replicates, folder: str | Path, kind: str) -> li
         table = release.table(level)
         columns = {name: table.columns[name] for name in (*table.keys, *table.outputs)}
         wide = replace(table, columns={**columns, **replicates.columns(level)}, outputs=())
-        path = directory / f"{level}-replicates.{kind}"
+        path = directory / f"{file_name(level)}-replicates.{kind}"
         about = "The published numbers, and replicates of them for errors of one's own statistics"
         sidecars += write_table(release, wide, path, describe(release, path.name, wide, about))
         tables.append(path)

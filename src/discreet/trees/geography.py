@@ -12,12 +12,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from discreet.core.filename import file_name
 from discreet.data.column import Category
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase, kind_of
 from discreet.trees.tree import Hierarchy
 
-__all__ = ["hierarchy_from", "public_table"]
+__all__ = ["check_file_names", "hierarchy_from", "public_table"]
+
+_PARTS = ("totals", "at-least", "replicates")
 
 
 def hierarchy_from(
@@ -35,6 +38,7 @@ def hierarchy_from(
         raise InputError("levels", names, "at least one level")
     if len(set(names)) != len(names):
         raise InputError("levels", names, "a list with each level once")
+    check_file_names("levels", names)
     leaf = names[-1] if column is None else schema.canonical(column, "column")
     if column is None and leaf not in schema.columns:
         hint = "It puts rows into regions. If the data have another name for it, give that: column= (--column)."
@@ -55,6 +59,18 @@ def hierarchy_from(
             f"a table with the column {missing[0]!r}",
         )
     return Hierarchy.from_columns({name: _texts(table[name], name) for name in names}), leaf
+
+
+def check_file_names(field: str, names: Sequence[str], others: Sequence[str] = ()) -> None:
+    """Refuse names of levels or targets that files of their tables cannot have, or would have twice."""
+    for name in names:
+        if file_name(name) != name:
+            raise InputError(field, name, 'a name that a file can have: no / \\ : * ? " < > |, and no dot at its start')
+    seen: dict[str, str] = {}
+    for name in (*others, *names):
+        for file in (name, *(f"{name}-{part}" for part in _PARTS)):
+            if (other := seen.setdefault(file.casefold(), name)) != name:
+                raise InputError(field, name, f"a name whose files are not those of {other!r} too")
 
 
 def _declared(name: str, schema: Schema, leaf: str = "") -> tuple[str, ...]:

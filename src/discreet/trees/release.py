@@ -228,7 +228,9 @@ class TreeRelease(Publication):
         return tuple(margin_name(names, axes) for axes in asked)
 
     def sizes(self, level: str) -> Release:
-        """Of groups counted cumulatively, how many there are of exactly each size, with confidence intervals."""
+        """Of groups counted by size, how many there are of exactly each size, with confidence intervals."""
+        if not self.cumulative and [name for name, _ in self.by] == ["size"] and self.counted != "records":
+            return self.table(level)
         if not self.cumulative:
             raise InputError.refused("sizes", level, "are only of groups that were counted by size")
         whole, place = self.table(level), self.tree.level(level)

@@ -84,6 +84,8 @@ _EXAMPLE = "relative, totals, county=2"
 def _settle_goal(value: Any) -> Goal:
     if isinstance(value, Goal):
         return value
+    if isinstance(value, str):
+        value = _parse_goal(value)
     if not isinstance(value, Mapping) or set(value) - {"error", "of", "weights"}:
         raise InputError("goal", value, f"an object with error, of and weights, or words such as {_EXAMPLE}")
     weights = value.get("weights", {})

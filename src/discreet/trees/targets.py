@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from discreet.core.packing import pack, pack_words, unpack, unpack_words
 from discreet.errors import InputError, Phrase
 from discreet.trees.covariance import Covariance
+from discreet.trees.geography import check_file_names
 from discreet.trees.intervals.each import half_width
 from discreet.trees.measurement import Measurement
 from discreet.trees.tree import Hierarchy
@@ -72,6 +73,7 @@ def read_targets(value: Mapping[str, Any], tree: Hierarchy, column: str, taken: 
     families = {name: values or [] for name, values in columns.items() if name not in (*tree.names, column)}
     if not families:
         raise InputError(FIELD, Phrase("none"), "a table with a column of names of targets beside the regions")
+    check_file_names(FIELD, [name for name in families if isinstance(name, str)], tree.names)
     known = {code: place for place, code in enumerate(tree.codes[-1])}
     if unknown := next((code for code in leaves if code not in known), None):
         raise InputError(f"{FIELD}.{names[0]}", unknown, f"codes of a {tree.names[-1]}", among=list(known))

@@ -20,6 +20,7 @@ from discreet.apps.cli.output import (
     show_release,
     show_table,
 )
+from discreet.core.filename import file_name
 from discreet.core.release import number, percent
 from discreet.curator.kinds import table_of
 from discreet.errors import MISSING, InputError
@@ -77,7 +78,7 @@ def _deliver_tables(answer: Any, given: Mapping[str, Any]) -> None:
     if given["out"] is not None:
         given["out"].mkdir(parents=True, exist_ok=True)
         for name, table in tables.items():
-            written.append(given["out"] / f"{name or 'table'}.csv")
+            written.append(given["out"] / f"{file_name(name or 'table')}.csv")
             table.to_csv(written[-1])
     if given["as_json"]:
         whole = tables[part] if part else answer

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from discreet.core.filename import file_name
 from discreet.core.publication import Publication
 from discreet.core.release import Release, plural
 from discreet.errors import InputError
@@ -108,7 +109,7 @@ class CensusRelease(Publication):
 
     def save(self, folder: str | Path, kind: str = "parquet") -> list[Path]:
         """A folder for each table, with its files and a dictionary; the paths."""
-        return [path for name, part in self.parts.items() for path in part.save(Path(folder) / name, kind)]
+        return [path for name, part in self.parts.items() for path in part.save(Path(folder) / file_name(name), kind)]
 
     def save_measurements(self, folder: str | Path) -> list[Path]:
         """The noisy counts of every table, in a folder each, and which tables agree; the paths.
