@@ -27,7 +27,7 @@ from discreet.data.source import Source
 from discreet.errors import DiscreetError, InputError, RunError
 from discreet.ledger.door import publish
 from discreet.ledger.ledger import Ledger
-from discreet.noise.bits import SystemBits
+from discreet.noise.replay import Replay
 from discreet.power.loads import Loads
 from discreet.synth.release import SyntheticRelease
 from jobs import held_in_memory, unmeasured
@@ -35,10 +35,10 @@ from surfaces import READ, SURFACES, comparable, grid_curator, surfaces
 
 
 class Reads:
-    """Random bits that are counted, and that end after so many readings."""
+    """Bits that are counted, and that end after so many readings; the same every time, so that a run takes as many."""
 
     def __init__(self, most: int | None = None) -> None:
-        self.count, self._most, self._bits = 0, most, SystemBits()
+        self.count, self._most, self._bits = 0, most, Replay(b"reads")
 
     def read(self, count):
         if self.count == self._most:

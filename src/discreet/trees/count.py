@@ -42,14 +42,8 @@ from discreet.trees.tree import Hierarchy
 __all__ = ["Sizes", "Tabulation"]
 
 MOST_CELLS = 2**31 - 1
-_ENDS = (
-    "",
-    "_lower",
-    "_upper",
-    "_typical_lower",
-    "_typical_upper",
-    "_quality",
-)  # of the columns that every table of a release has
+# What the columns of a release's tables are called after the number's own name.
+_ENDS = ("", "_lower", "_upper", "_typical_lower", "_typical_upper", "_quality")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
