@@ -101,3 +101,15 @@ def test_a_release_keeps_rules_by_code_and_label_and_so_does_another_method(cura
         assert counts[0].tolist() == [0, 0]
         assert not counts[:, 1].any()
         assert np.array_equal(found.estimate.counts[0][0], counts.sum(axis=0))
+
+
+@pytest.mark.parametrize("name", ["total.all", "zeroes", "upper.state", "zeros.1"])
+def test_who_declared_a_rule_that_there_is_not_is_refused(curator, name):
+    rules = Rules(upper={"county": {COUNTIES[0]: 0}}, zeros=[{"sex": "m"}], by={name: "the office"})
+    with pytest.raises(InputError, match=r"rules\.by"):
+        curator.tree(["state", "county"], by=["sex"], rules=rules).plan(epsilon=1)
+
+
+def test_zeros_of_cells_that_are_not_told_apart_are_refused_in_words(curator):
+    with pytest.raises(InputError, match="unless `by` names the columns"):
+        curator.tree(["state", "county"], rules=Rules(zeros=[{"sex": "m"}])).plan(epsilon=1)

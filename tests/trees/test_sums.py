@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pyarrow
 import pytest
 
 import discreet
@@ -220,3 +221,16 @@ def test_what_is_not_there_is_named(curator, regions, cells, said):
     release = curator.tree(["state", "county"], by=["sex"]).plan(epsilon=1).release()
     with pytest.raises(InputError, match=said):
         release.sum(regions, cells)
+
+
+def test_values_with_commas_stand_in_quotes(tmp_path):
+    from discreet import Budget, Category, Schema
+    from discreet.trees.sums import parse_sum
+
+    races = ["White, alone", "a; b = c", "plain"]
+    schema = Schema("people", {"county": Category(["a", "b"]), "race": Category(races)})
+    table = pyarrow.table({"county": ["a", "b", "b"], "race": races})
+    curator = discreet.open(table, schema, ledger=tmp_path / "l.db", budget=Budget(9), who="ann", create=True)
+    release = curator.tree(["county"], by=["race"]).plan(epsilon=1).release()
+    text = 'race="White, alone","a; b = c", plain; county=a, b'
+    assert parse_sum(release, text) == ({"county": ["a", "b"]}, {"race": races})

@@ -117,6 +117,8 @@ def resolve_rules(rules: Rules, tree: Hierarchy, labels: Labels) -> Rules:
     """The same with arrays in place of codes and labels."""
     if not isinstance(rules.by, Mapping) or not all(isinstance(one, str) for one in rules.by.values()):
         raise InputError("rules.by", rules.by, 'who declared what public: {"totals.all": "Statistics Act"}')
+    if not rules.declared and (wrong := [name for name in rules.by if name not in ("", *_named(rules))]):
+        raise InputError.unknown(f"rules.by.{wrong[0]}", _named(rules))
     found: dict[str, dict[str, Any]] = {}
     for field in FIELDS:
         given = getattr(rules, field)
@@ -157,6 +159,8 @@ def _cells(one: Any, labels: Labels, name: str) -> Any:
     if not isinstance(one, Mapping) or not one:
         raise InputError(name, one, 'labels of a cell by column: {"sex": "male"}')
     known = dict(labels)
+    if not known:
+        raise InputError(name, dict(one), "left out unless `by` names the columns that tell cells apart")
     if unknown := [column for column in one if column not in known]:
         raise InputError.unknown(f"{name}.{unknown[0]}", list(known))
     inside = np.ones(1, bool)
@@ -169,14 +173,18 @@ def _cells(one: Any, labels: Labels, name: str) -> Any:
     return np.flatnonzero(inside)
 
 
-def _declared(rules: Rules) -> list[str]:
-    """A sentence for every rule: what it is about, and who declared it public."""
+def _named(rules: Rules) -> list[str]:
+    """What `by` calls each rule."""
     named = [f"{field}.{level}" for field in FIELDS for level in getattr(rules, field)]
     named += [f"zeros.{place}" for place in range(len(rules.zeros))]
-    named += [] if rules.covariate is None else ["covariate"]
+    return named if rules.covariate is None else [*named, "covariate"]
+
+
+def _declared(rules: Rules) -> list[str]:
+    """A sentence for every rule: what it is about, and who declared it public."""
     words = {"lower": "Lower bounds", "upper": "Upper bounds", "totals": "Totals", "weights": "Weights"}
     lines = []
-    for name in named:
+    for name in _named(rules):
         field, _, level = name.partition(".")
         match field:
             case "zeros":

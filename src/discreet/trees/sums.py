@@ -243,19 +243,33 @@ def weights_of(release: TreeRelease, regions: Any, cells: Any) -> tuple[Weights,
 
 
 def parse_sum(release: TreeRelease, text: str, field: str = "sum") -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Regions and cells from how people write them on a line: `county=Ash,Elm; sex=female`. Nothing means all."""
+    """Regions and cells from how people write them on a line: `county=Ash,Elm; sex=female`. Nothing means all.
+
+    A value that has a comma or a semicolon in it stands in double quotes: `race="White, alone"`.
+    """
     columns = [name for name, _ in release.by]
     regions: dict[str, list[str]] = {}
     cells: dict[str, list[str]] = {}
-    for part in filter(str.strip, text.split(";")):
+    for part in filter(str.strip, _apart(text, ";")):
         name, given, values = (piece.strip() for piece in part.partition("="))
         if not given or not values:
             hint = f"Such as {release.levels[-1]}={release.tree.codes[-1][0]}."
             raise InputError(field, text, "levels and columns with values, and semicolons between them", hint)
         if name not in (*columns, *release.levels):
             raise InputError(field, name, "a level or a column of cells", among=(*release.levels, *columns))
-        (cells if name in columns else regions)[name] = [value.strip() for value in values.split(",")]
+        (cells if name in columns else regions)[name] = [_plain(value) for value in _apart(values, ",")]
     return regions, cells
+
+
+def _apart(text: str, sign: str) -> list[str]:
+    """The pieces of a text between signs that do not stand in quotes."""
+    quoted = [piece.replace(sign, "\0") if place % 2 else piece for place, piece in enumerate(text.split('"'))]
+    return [piece.replace("\0", sign) for piece in '"'.join(quoted).split(sign)]
+
+
+def _plain(value: str) -> str:
+    bare = value.strip()
+    return bare[1:-1] if len(bare) > 1 and bare[0] == bare[-1] == '"' else bare
 
 
 def figure_of(

@@ -83,3 +83,10 @@ def test_rows_of_nobody_knows_whom_are_refused():
 
 def test_the_most_persons_of_a_household_that_is_the_unit_are_the_schemas():
     assert roster(HOME, most=None).first.most == HOME.most_total
+
+
+def test_a_file_of_something_else_is_not_quoted():
+    with pytest.raises(InputError) as error:
+        FORM.parse("county,home,type\nN2,h0,family,29\n")
+    assert "family" not in str(error.value)
+    assert "TOML or JSON" in str(error.value)

@@ -11,7 +11,7 @@ from attrs import field, frozen
 
 from discreet.core.exact import Number, as_written
 from discreet.data.schema import Schema
-from discreet.errors import MISSING, InputError, kind_of
+from discreet.errors import MISSING, InputError, Phrase, kind_of
 from discreet.query.ask import Form, read_file
 from discreet.query.forms import AMOUNT, KEYS
 from discreet.query.key import Key, keys_of
@@ -129,7 +129,7 @@ def _parse_tables(text: str) -> Any:
     try:
         return json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
     except (json.JSONDecodeError, tomllib.TOMLDecodeError) as problem:
-        raise InputError("tables", text[:60], f"TOML or JSON, tables by name ({problem})") from None
+        raise InputError("tables", Phrase("another text"), f"TOML or JSON, tables by name ({problem})") from None
 
 
 TABLES = Form(
