@@ -239,3 +239,8 @@ def test_wrong_descriptions_are_refused(change, field):
     with pytest.raises(InputError) as problem:
         Tabulation(**(good | change)).checked()
     assert problem.value.field == field
+
+
+def test_it_is_said_where_numbers_would_lose_the_zeros_of_codes(curator):
+    said = curator.tree(["state", "county"]).plan(epsilon=1).explain()
+    assert "Data that hold 01000 as a number hold 1000, which is none of them." in said

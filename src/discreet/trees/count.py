@@ -143,7 +143,7 @@ class Tabulation:
     def notes(self) -> list[Note]:
         """What is left out of the counts."""
         region, many = f"Rows whose {self.column} is not one of the {plural(self.tree.leaves, 'region')}", self.sizes
-        notes = [Note("outside", f"{region} are left out.", ())]
+        notes = [Note("outside", f"{region} are left out.{self._zeros_lost()}", ())]
         if many is not None:
             return [*notes, *size_notes(many, self.schema.unit), *condition_notes(self.condition, (), self.schema)]
         named = ", ".join([self.column, *(key.column for key in self.by)])
@@ -158,6 +158,12 @@ class Tabulation:
         more = [*join_notes(self.schema, [column], ()), *expression_notes([(column, ())], self.schema)]
         found += [note for note in more if note not in found]
         return [*notes, *found, *self.magnitude.notes(self.schema, cell)]
+
+    def _zeros_lost(self) -> str:
+        """What happens to codes in data that have them as numbers, where that is not what the codes are."""
+        codes = self.tree.codes[-1]
+        padded = next((code for code in codes if code.isdigit() and len(code) > 1 and code.startswith("0")), None)
+        return f" Data that hold {padded} as a number hold {int(padded)}, which is none of them." if padded else ""
 
     @property
     def shape(self) -> tuple[int, ...]:
