@@ -182,7 +182,10 @@ def _number(release: TreeRelease, name: str, missing: bool) -> Field:
             whole = " whole," if release.rounding == 1 else ""
             said = f"Published {what}: made of noisy numbers,{whole} and the sum of those of the regions inside"
         case "_lower" | "_upper":
-            said = f"{end} end of the {sure} confidence interval of this one {what} (not simultaneous)"
+            said = (
+                f"{end} end of the {sure} confidence interval of this one {what} (not simultaneous), cut at zero: "
+                "a short one need not mean little noise"
+            )
         case "_typical_lower" | "_typical_upper":
             said = (
                 f"{end} end of a shorter interval: of a level's numbers of about one true size about {sure} lie in "

@@ -12,11 +12,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.core.filename import file_name
 from discreet.core.release import Release, percent, write_notes
 from discreet.errors import InputError
 from discreet.trees.dictionary import File, Published, csvw, describe, facts, parquet_table, to_markdown
-from discreet.trees.quality import CARE, FLAGS, UNFIT, flags
+from discreet.trees.intervals.each import bounds_of, known_bounds
+from discreet.trees.quality import CARE, FLAGS, UNFIT, qualities
+from discreet.trees.queries import margin_axes
 
 if TYPE_CHECKING:
     from discreet.trees.release import TreeRelease
@@ -158,7 +163,12 @@ def _target_tables(release: TreeRelease) -> Iterator[tuple[str, tuple[Callable[[
 
 
 def _target_table(release: TreeRelease, name: str, totals: bool) -> Release:
-    return _with_quality(release.target(name, totals=totals))
+    from discreet.trees.targets import target_deviations
+
+    family = next(one for one in release.targets if one.name == name)
+    return _with_quality(
+        release, release.target(name, totals=totals), target_deviations(release, family, totals=totals)
+    )
 
 
 def table_parquet(release: TreeRelease, name: str) -> bytes:
@@ -174,34 +184,53 @@ def table_parquet(release: TreeRelease, name: str) -> bytes:
 
 def level_table(release: TreeRelease, level: str) -> Release:
     """The table of a level with both kinds of intervals, as files have it."""
-    return _with_typical(release.table(level), release.table(level, intervals="typical"))
+    table = _with_typical(release.table(level), release.table(level, intervals="typical"))
+    return _with_quality(release, table, _deviations(release, level, totals=False))
 
 
 def totals_table(release: TreeRelease, level: str) -> Release:
     """The table of a level's totals with both kinds of intervals, as files have it."""
-    return _with_typical(release.totals(level), release.totals(level, intervals="typical"))
+    table = _with_typical(release.totals(level), release.totals(level, intervals="typical"))
+    return _with_quality(release, table, _deviations(release, level, totals=True))
 
 
 def _sizes_table(release: TreeRelease, level: str) -> Release:
-    return _with_quality(release.sizes(level))
+    variance = release.covariance.linear.variance[release.tree.level(level)][:, None]
+    many = np.full((1, release.measured.cells), 2.0)
+    many[:, -1] = 1.0  # the largest size is no difference
+    return _with_quality(release, release.sizes(level), np.sqrt(many * variance))
 
 
 def _margin_table(release: TreeRelease, level: str, query: str) -> Release:
-    return _with_quality(release.margin(level, query))
+    shape = tuple(len(labels) for _, labels in release.by)
+    axes = margin_axes(query, tuple(name for name, _ in release.by), "by")
+    _, variance = release.covariance.linear.margin(release.tree.level(level), axes, shape)
+    return _with_quality(release, release.margin(level, query), np.sqrt(variance))
 
 
 def _with_typical(table: Release, typical: Release) -> Release:
     """The table with both kinds of intervals; the typical ones by names of their own."""
     (output,) = table.outputs
     more = {f"{output}_typical_{end}": typical.columns[f"{output}_{end}"] for end in ("lower", "upper")}
-    return _with_quality(replace(table, columns={**table.columns, **more}))
+    return replace(table, columns={**table.columns, **more})
 
 
-def _with_quality(table: Release) -> Release:
+def _deviations(release: TreeRelease, level: str, *, totals: bool) -> NDArray[np.float64]:
+    """The standard error of every number before zero and bounds cut anything; none where a number is public."""
+    place, linear = release.tree.level(level), release.covariance.linear
+    variance = linear.total_variance[place] if totals else np.repeat(linear.variance[place], release.measured.cells)
+    if not release.rules.declared:
+        return np.sqrt(variance)
+    low, high, least, most = bounds_of(known_bounds(release.measured, release.rules), place)
+    return np.where(least == most if totals else (low == high).ravel(), 0.0, np.sqrt(variance))
+
+
+def _with_quality(release: TreeRelease, table: Release, deviations: NDArray[np.float64]) -> Release:
+    """The table with flags, by standard errors in steps: one for each number, or for as many in turn."""
     (output,) = table.outputs
-    return replace(
-        table, columns={**table.columns, f"{output}_quality": flags(table.columns, output, table.confidence)}
-    )
+    values = np.array(table.columns[output], float)
+    spread = np.repeat(deviations.ravel() * float(release.step), values.size // max(deviations.size, 1))
+    return replace(table, columns={**table.columns, f"{output}_quality": qualities(values, spread).tolist()})
 
 
 def _intervals(release: TreeRelease) -> dict[str, str]:

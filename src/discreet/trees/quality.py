@@ -6,7 +6,7 @@ remark, above a third it is not fit for use (Statistics Canada's guidelines have
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 from typing import Any
 
@@ -36,9 +36,15 @@ def qualities(values: Any, deviations: Any) -> NDArray[np.str_]:
     return np.array(FLAGS)[place]
 
 
-def flags(columns: Mapping[str, Any], output: str, confidence: float) -> list[str]:
-    """The flag of every number of a table, by its interval; the wider side counts where zero cuts the other."""
+def flags(columns: Mapping[str, Any], output: str, confidence: float, alike: Sequence[Any]) -> list[str]:
+    """The flag of every number of a table, by the widest interval of numbers that were measured alike.
+
+    Its own interval says less than it seems where zero cuts it: far below zero, noise leaves nothing of it.
+    """
     value, low, high = (np.array(columns[name], float) for name in (output, f"{output}_lower", f"{output}_upper"))
-    half = np.maximum((high - low) / 2, high - value)
-    spread = np.where(np.isnan(half), np.inf, half) / NormalDist().inv_cdf(0.5 + confidence / 2)
+    half = (high - low) / 2
+    widest: dict[Any, float] = {}
+    for kind, one in zip(alike, half.tolist(), strict=True):
+        widest[kind] = max(widest.get(kind, 0.0), one)
+    spread = np.array([widest[kind] for kind in alike]) / NormalDist().inv_cdf(0.5 + confidence / 2)
     return [str(flag) for flag in qualities(value, spread)]

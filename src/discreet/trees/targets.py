@@ -24,7 +24,7 @@ from discreet.trees.tree import Hierarchy
 if TYPE_CHECKING:
     from discreet.trees.release import TreeRelease
 
-__all__ = ["Family", "read_targets", "target_ends", "typical_half_width"]
+__all__ = ["Family", "read_targets", "target_deviations", "target_ends", "typical_half_width"]
 
 Whole = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -103,14 +103,20 @@ def _family(name: Any, values: Sequence[Any], at: Sequence[int], tree: Hierarchy
 
 def target_ends(release: TreeRelease, family: Family, published: Whole, *, totals: bool) -> tuple[Whole, Whole]:
     """The ends of intervals for each target of a family, by the best linear estimate of the same sums."""
-    noise, cells = release.covariance, release.measured.cells
-    weights = np.ones(cells) if totals else np.eye(cells)[0]  # all cells vary alike
-    centre = family.sums(noise.linear.counts[-1])
+    centre = family.sums(release.covariance.linear.counts[-1])
     centre = centre.sum(axis=1)[:, None] if totals else centre
-    variance = _variances(noise, family, weights, np.arange(len(family.codes)))
-    half = half_width(release.measured, 1 - release.confidence, np.maximum(variance, 0.0))[:, None]
+    variance = np.square(target_deviations(release, family, totals=totals))
+    half = half_width(release.measured, 1 - release.confidence, variance)[:, None]
     low, high = np.ceil(np.maximum(centre - half, 0) - 0.5), np.floor(np.maximum(centre + half, 0) + 0.5)
     return np.minimum(low, published).astype(np.int64), np.maximum(high, published).astype(np.int64)
+
+
+def target_deviations(release: TreeRelease, family: Family, *, totals: bool) -> Reals:
+    """The standard error of the numbers of each target of a family, before zero cuts anything."""
+    cells = release.measured.cells
+    weights = np.ones(cells) if totals else np.eye(cells)[0]  # all cells vary alike
+    variance = _variances(release.covariance, family, weights, np.arange(len(family.codes)))
+    return np.sqrt(np.maximum(variance, 0.0))
 
 
 def typical_half_width(measured: Measurement, family: Family, confidence: float) -> float:

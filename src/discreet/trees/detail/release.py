@@ -16,6 +16,10 @@ from discreet.trees.rules import Rules
 __all__ = ["DetailRelease"]
 
 
+_ALIKE = ("level", "detail", "cell")
+"""The columns that say with which noise a number was measured."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class DetailRelease(Release):
     """A row for each cell that was published of a group of a region: its detail, its number, interval and quality."""
@@ -56,7 +60,8 @@ class DetailRelease(Release):
         stale = [Note("data", answer.stale, tuple(result["outputs"]))] if answer.stale else []
         columns = {name: result["columns"][name] for name in order}
         (output,) = result["outputs"]
-        columns[f"{output}_quality"] = flags(columns, output, result["confidence"])
+        alike = [(*row, cell == "total") for *row, cell in zip(*(columns[name] for name in _ALIKE), strict=True)]
+        columns[f"{output}_quality"] = flags(columns, output, result["confidence"], alike)
         return cls(
             **answer.provenance(cost, remaining),
             columns=columns,
