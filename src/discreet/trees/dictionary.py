@@ -172,7 +172,8 @@ def _number(release: TreeRelease, name: str, missing: bool) -> Field:
     rest = name.removeprefix(output)
     if rest == "_quality":
         said = (
-            f"Whether to rely on the {what}, by its standard error as a part of it: up to {percent(round(CARE, 3))}, "
+            f"Whether to rely on the {what}, by its standard error{_apart(magnitude)} as a part of it: "
+            f"up to {percent(round(CARE, 3))}, "
             f"up to {percent(round(UNFIT, 3))}, and beyond"
         )
         return Field(name, "text", said, "", ", ".join(FLAGS))
@@ -188,8 +189,8 @@ def _number(release: TreeRelease, name: str, missing: bool) -> Field:
             )
         case "_typical_lower" | "_typical_upper":
             said = (
-                f"{end} end of a shorter interval: of a level's numbers of about one true size about {sure} lie in "
-                "theirs; not for one region"
+                f"{end} end of an interval, shorter where a level has many regions: of its numbers of "
+                f"about one true size about {sure} lie in theirs; not for one region"
             )
         case _:
             number = rest.rpartition("_")[2]
@@ -284,3 +285,10 @@ def parquet_table(release: Published, file: File, table: Release) -> Any:
         for one, field in zip(found.schema, file.fields, strict=True)
     ]
     return found.cast(pyarrow.schema(fields, metadata={**(found.schema.metadata or {}), **said}))
+
+
+def _apart(magnitude: Any) -> str:
+    """What a standard error does not hold, where that is much of it."""
+    if magnitude is None:
+        return ""
+    return " (of the noise alone, not of the sample)" if magnitude.weight else " (after values are cut to their bounds)"

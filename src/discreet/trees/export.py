@@ -238,7 +238,8 @@ def _intervals(release: TreeRelease) -> dict[str, str]:
     return {
         "_lower, _upper": f"{sure} confidence interval of each region, whatever its true size (not simultaneous)",
         "_typical_lower, _typical_upper": (
-            f"shorter: of a level's numbers of about one true size about {sure} lie in theirs; not for one region"
+            "shorter where a level has many regions: of its numbers of about one true size about "
+            f"{sure} lie in theirs; not for one region"
         ),
         "_quality": (
             f"{', '.join(FLAGS)}: by the standard error as a part of the number, up to {percent(round(CARE, 3))}, "

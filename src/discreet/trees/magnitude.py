@@ -84,6 +84,12 @@ class Magnitude:
                 "known from weights alone."
             )
             found.append(Note("sampling", text, ()))
+        elif found:
+            text = (
+                f"Intervals and flags are of the sum of {self.column} after this: what is cut off is not in them, and "
+                "the sum of the values as they are may lie outside."
+            )
+            found.append(Note("bounds", text, ()))
         return found
 
     def to_dict(self) -> dict[str, Any]:

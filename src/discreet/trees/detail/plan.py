@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,6 +19,7 @@ from discreet.core.mechanism import Bits
 from discreet.core.note import Note
 from discreet.core.packing import pack, unpack
 from discreet.core.progress import notify
+from discreet.core.release import number
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.errors import InputError
@@ -101,7 +103,12 @@ class DetailPlan(TablePlan):
     @property
     def notes(self) -> list[Note]:
         """What is left out, and what does not add up."""
-        return [*self.counted.notes, Note("sums", _ROUGH, ())]
+        most = 0.4 * max(math.sqrt(stage.alone.noise.variance) for stage in self.stages)
+        cut = (
+            "Numbers are cut at zero: those of small groups are too large on average, by about "
+            f"{number(float(f'{most:.2g}'))} where there is nobody. Many of them added up are too many."
+        )
+        return [*self.counted.notes, Note("sums", _ROUGH, ()), Note("bias", cut, ())]
 
     def explained(self) -> Explanation:
         """What there is to know before it is paid."""
