@@ -11,6 +11,7 @@ A release knows more: a table that might be the true one is drawn from its noisy
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,7 @@ __all__ = ["Simulation", "simulate", "simulate_release"]
 Array = NDArray[np.int64]
 
 _NUMBERS = 32_000  # leaf cells that are tried out: a fraction of a second
+_LEAVES, _DRAWS = 1000, 25  # leaves that are looked at, at least, unless that takes more tables
 _EMPTY = 0.3  # the part of leaves that are taken to be empty
 _SHAPE = 0.7  # of the gamma law of the others: the smaller, the longer the tail
 _STRAY = 0.3  # how far true sizes are taken to stray from a covariate, as a ratio
@@ -43,7 +45,11 @@ _CLASSES = (1, 10, 100, 1000, 10**12)
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """The part of people placed in empty leaves; and by size of a leaf (from, to, how many, bias as a part of it)."""
+    """The part of people placed in empty leaves; and by size of a leaf (from, to, how many, bias as a part of it).
+
+    Over all tables that were tried. Of a release, `misplaced` is less than it is where counts are below their noise:
+    a plausible table then has fewer empty leaves than the true one.
+    """
 
     misplaced: float
     classes: tuple[tuple[int, int, int, float], ...]
@@ -67,15 +73,19 @@ def simulate(plan: TreePlan, expected: float) -> Simulation:
         size = covariate * np.exp(_STRAY * ndtri(_uniform(bits, part.leaves)))
         scale = expected / max(float(public[-1].sum()), 1e-9)
     mix = 1 / np.arange(1, cells + 1)
-    leaves = _scattered(np.minimum(size * scale, 1e12)[:, None] * (mix / mix.sum()), bits)
-    sums, several = part.sums(leaves), plan.grain * plan.fine
-    answers = []
-    for measure in plan.measures:
-        true = measure.of(sums[measure.level], plan.counted.shape)
-        answers.append(measure.noise.release(true.ravel() * several, bits=bits).reshape(true.shape))
-    measured = measured_as(replace(plan.counted, tree=part), plan.measures, answers, several)
-    found = method_named(plan.method)(measured, Rules(covariate=covariate)).totals[-1]
-    return _compared(leaves.sum(axis=1), found)
+    means = np.minimum(size * scale, 1e12)[:, None] * (mix / mix.sum())
+    several, tabulation = plan.grain * plan.fine, replace(plan.counted, tree=part)
+
+    def once() -> tuple[Array, Array]:
+        leaves = _scattered(means, bits)
+        sums, answers = part.sums(leaves), []
+        for measure in plan.measures:
+            true = measure.of(sums[measure.level], plan.counted.shape)
+            answers.append(measure.noise.release(true.ravel() * several, bits=bits).reshape(true.shape))
+        measured = measured_as(tabulation, plan.measures, answers, several)
+        return leaves.sum(axis=1), method_named(plan.method)(measured, Rules(covariate=covariate)).totals[-1]
+
+    return _compared(once, part.leaves)
 
 
 def simulate_release(release: TreeRelease) -> Simulation:
@@ -96,13 +106,19 @@ def simulate_release(release: TreeRelease) -> Simulation:
     if release.method in ("bayes", "topdown") and not measured.margins:
         part = next(parts_of(measured, rules, known_bounds(measured, rules), _NUMBERS // measured.cells))
     bits = Replay(key_of(measured, "simulation"))
-    leaves = draw_table(part.measured, release.estimate.counts[-1][part.chosen], part.rules, bits)
-    again = method_named(release.method)(remeasure(part.measured, leaves, bits), part.rules)
-    return _compared(leaves.sum(axis=1), again.totals[-1])
+
+    def once() -> tuple[Array, Array]:
+        leaves = draw_table(part.measured, release.estimate.counts[-1][part.chosen], part.rules, bits)
+        again = method_named(release.method)(remeasure(part.measured, leaves, bits), part.rules)
+        return leaves.sum(axis=1), again.totals[-1]
+
+    return _compared(once, part.measured.tree.leaves)
 
 
-def _compared(true: Array, found: Array) -> Simulation:
-    """Totals of leaves as they are and as they come out."""
+def _compared(once: Callable[[], tuple[Array, Array]], leaves: int) -> Simulation:
+    """Totals of leaves as they are and as they come out; small trees are tried out several times."""
+    draws = [once() for _ in range(min(max(_LEAVES // max(leaves, 1), 1), _DRAWS))]
+    true, found = (np.concatenate(one) for one in zip(*draws, strict=True))
     classes = []
     for low, high in itertools.pairwise(_CLASSES):
         here = (true >= low) & (true < high)

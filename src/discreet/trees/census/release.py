@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.filename import file_name
+from discreet.core.note import Note
 from discreet.core.publication import Publication
 from discreet.core.release import Release, plural
 from discreet.errors import InputError
@@ -39,9 +40,10 @@ class CensusRelease(Publication):
         measured: Any = answer.measured
         entries, parts = {name: result["census"][name] for name in result["order"]}, {}
         for name, entry in entries.items():
-            own = {"tree": entry["tree"], "notes": [*result["notes"], *entry["notes"]]}
+            agree = [Note("agreement", text, ()).to_dict() for text in result["agree"]]
+            own = {"tree": entry["tree"], "notes": [*result["notes"], *entry["notes"], *agree]}
             alone = replace(answer, result=own, measured=measured["parts"][name], query=entry["query"])
-            parts[name] = TreeRelease.read(alone, cost, remaining)
+            parts[name] = replace(TreeRelease.read(alone, cost, remaining), counted=_counted(entry["query"]))
         leads = {name: entry["lead"] for name, entry in entries.items()}
         known = {
             name: replace(part, measured=informed(part.measured, _lead(parts, leads, name)))
@@ -137,6 +139,12 @@ class CensusRelease(Publication):
             lines.append(f"  {name}: {', '.join(part.levels)} x {cells}, by {part.method}")
         lines += [f"Note: {note}" for note in self.notes]
         return "\n".join([*lines, f"[{self.about}]"])
+
+
+def _counted(query: Any) -> str:
+    """What a table counts, in a word."""
+    counts = query["tree"].get("counts", "records")
+    return "households" if counts == "sizes" else str(counts)
 
 
 def _lead(parts: Mapping[str, TreeRelease], leads: Mapping[str, str], name: str) -> Any:
