@@ -31,7 +31,7 @@ def test_what_was_not_refuted_is_not_proved(finding):
 
 
 def test_a_refuted_claim_says_what_was_seen_on_which_side(finding):
-    seen = replace(finding, violated=True, attack=Rates(0.9, 0.1), event="the answer is 3 or more")
+    seen = replace(finding, violated=True, swapped=False, attack=Rates(0.9, 0.1), event="the answer is 3 or more")
     assert "The answer is 3 or more in at least 90% of the runs with the person" in seen.sentence()
     assert "at most 10% of those without them" in seen.sentence()
     assert "runs without the person" in replace(seen, swapped=True).sentence()

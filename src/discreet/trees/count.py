@@ -9,7 +9,7 @@ whatever its own column of states may say.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Self
@@ -32,14 +32,15 @@ from discreet.query.group import group_number
 from discreet.query.key import Bin, Key, keys_of
 from discreet.query.measure import Rows, Total, sensitivity
 from discreet.query.noisy_sums import moved_sums
+from discreet.query.notation import write_condition
 from discreet.query.notes import cell_notes, condition_notes, expression_notes, join_notes
-from discreet.query.predicate import Predicate, checked, columns_of, predicate_to
+from discreet.query.predicate import Predicate, checked, columns_of, predicate_from, predicate_to
 from discreet.query.question import Query
 from discreet.trees.magnitude import Magnitude
 from discreet.trees.sizes import Sizes, count_sizes, move_sizes, size_notes
 from discreet.trees.tree import Hierarchy
 
-__all__ = ["Sizes", "Tabulation"]
+__all__ = ["Sizes", "Tabulation", "asked_from"]
 
 MOST_CELLS = 2**31 - 1
 # What the columns of a release's tables are called after the number's own name.
@@ -249,3 +250,15 @@ class Tabulation:
             else {"column": self.sizes.column, "largest": self.sizes.largest, "cumulative": self.sizes.cumulative},
         }
         return entry if self.magnitude is None else {**entry, "measure": self.magnitude.to_dict()}
+
+
+def asked_from(query: Any) -> dict[str, Any]:
+    """What a question on record counts, of which rows, and what it sums, if anything; early records say little."""
+    found = query.get("tree") if isinstance(query, Mapping) else None
+    asked = found if isinstance(found, Mapping) else {}
+    groups, where = asked.get("sizes"), asked.get("where")
+    return {
+        "counted": f"groups of one {groups['column']}" if groups else "records",
+        "where": "" if where is None else write_condition(predicate_from(where)),
+        "magnitude": Magnitude.from_dict(asked.get("measure")),
+    }

@@ -10,16 +10,13 @@ import numpy as np
 
 from discreet.core.packing import pack, pack_words, unpack, unpack_words
 from discreet.mechanisms.record import noise_from, noise_to
-from discreet.query.notation import write_condition
-from discreet.query.predicate import predicate_from
 from discreet.trees.estimate import Ends, Estimate
 from discreet.trees.intervals import with_each
-from discreet.trees.magnitude import Magnitude
 from discreet.trees.measurement import Level, Margin, Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.tree import Hierarchy
 
-__all__ = ["asked_from", "measured_from", "measured_to", "published_from", "published_to", "rules_from", "rules_to"]
+__all__ = ["measured_from", "measured_to", "published_from", "published_to", "rules_from", "rules_to"]
 
 _ENDS = ("lower", "upper", "total_lower", "total_upper")
 _RULES = ("lower", "upper", "totals", "weights")
@@ -125,15 +122,3 @@ def _ends_from(entry: dict[str, Any]) -> Ends | None:
     if entry["lower"] is None:
         return None
     return Ends(**{end: tuple(unpack(level) for level in entry[end]) for end in _ENDS})
-
-
-def asked_from(query: Any) -> dict[str, Any]:
-    """What a question on record counts, of which rows, and what it sums, if anything; early records say little."""
-    found = query.get("tree") if isinstance(query, Mapping) else None
-    asked = found if isinstance(found, Mapping) else {}
-    groups, where = asked.get("sizes"), asked.get("where")
-    return {
-        "counted": f"groups of one {groups['column']}" if groups else "records",
-        "where": "" if where is None else write_condition(predicate_from(where)),
-        "magnitude": Magnitude.from_dict(asked.get("measure")),
-    }

@@ -17,6 +17,7 @@ from discreet.errors import InputError
 from discreet.ledger.door import Answer
 from discreet.mechanisms.inputs import read_confidence
 from discreet.trees.components import margin_of
+from discreet.trees.count import asked_from
 from discreet.trees.declaration import resolve_rules
 from discreet.trees.estimate import Ends, Estimate
 from discreet.trees.grain import rules_in_steps
@@ -25,7 +26,7 @@ from discreet.trees.magnitude import Magnitude
 from discreet.trees.measurement import Measurement
 from discreet.trees.methods import check_rules, method_named, publish_counts
 from discreet.trees.queries import margin_axes, margin_name
-from discreet.trees.record import asked_from, measured_from, published_from, rules_from
+from discreet.trees.record import measured_from, published_from, rules_from
 from discreet.trees.rules import Rules
 from discreet.trees.targets import Family, target_ends
 from discreet.trees.tree import Hierarchy
