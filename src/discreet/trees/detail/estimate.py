@@ -43,7 +43,7 @@ def with_detail(total: Whole, cells: Whole, noises: tuple[Noise, Noise], confide
     >>> from discreet.mechanisms import Laplace
     >>> noises = Laplace(2), Laplace(1)
     >>> with_detail(np.array([12]), np.array([[7, 3, -2]]), noises, 0.95).values.tolist()
-    [[9, 6, 3, 0]]
+    [[10, 7, 3, 0]]
     """
     weight = _weight(noises, cells.shape[1])
     sums = cells.sum(axis=1)
