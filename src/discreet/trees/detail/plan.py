@@ -19,7 +19,6 @@ from discreet.core.mechanism import Bits
 from discreet.core.note import Note
 from discreet.core.packing import pack, unpack
 from discreet.core.progress import notify
-from discreet.core.release import number
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.errors import InputError
@@ -106,7 +105,7 @@ class DetailPlan(TablePlan):
         most = 0.4 * max(math.sqrt(stage.alone.noise.variance) for stage in self.stages)
         cut = (
             "Numbers are cut at zero: those of small groups are too large on average, by about "
-            f"{number(float(f'{most:.2g}'))} where there is nobody. Many of them added up are too many."
+            f"{float(f'{most:.2g}'):,g} where there is nobody. Many of them added up are too many."
         )
         return [*self.counted.notes, Note("sums", _ROUGH, ()), Note("bias", cut, ())]
 
