@@ -157,6 +157,8 @@ WRONG = {
     "a row less": (rows(NUMBERS, lambda t: t.slice(1)), "one row for each of 2 numbers; got 1 rows"),
     "a row twice": (rows(NUMBERS, lambda t: pyarrow.concat_tables([t, t.slice(0, 1)])), "3 rows, 2 of them different"),
     "another region": (column(NUMBERS, "region", "moon"), "region of a all"),
+    "a scale that is not the law's": (column(NUMBERS, "scale", "x"), "as measurements.json has it; got 'x'"),
+    "a law that is not the level's": (column(NUMBERS, "noise", "gaussian"), "laplace, as measurements.json has it"),
     "another question": (column(NUMBERS, "query", "means"), "counts, totals"),
 }  # fmt: skip
 

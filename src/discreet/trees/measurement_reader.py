@@ -18,6 +18,7 @@ from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase, kind_of
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.inputs import read_confidence
+from discreet.mechanisms.record import noise_to
 from discreet.trees.ask import RULES
 from discreet.trees.declaration import resolve_rules
 from discreet.trees.magnitude import Magnitude
@@ -281,7 +282,7 @@ def _levels(
         for axes, noise in level[MARGINS].items():
             awaited[place, margin_query(by, axes)] = _Numbers((size, _cells(by, axes)), noise, axes)
     keys = [cell_column(name) for name, _ in by]
-    columns = ["level", "region", *keys, "query", "value"]
+    columns = ["level", "region", *keys, "query", "value", "noise", "scale"]
     file = _table(path, columns)
     try:
         for batch in file.iter_batches(columns=columns, batch_size=1 << 20):
@@ -331,6 +332,12 @@ def _sort_in(
             said = Phrase(f"{known[query]} of {tree.names[level]}")
             raise InputError(NUMBERS, said, f"of what {DESCRIPTION} has noise for")
         picked = pyarrow.array(chosen)
+        ((law, scale),) = noise_to(wanted.noise).items()
+        for name, said_there in (("noise", law), ("scale", scale)):
+            stated = batch.column(name).take(picked).unique().to_pylist()
+            if other := [one for one in stated if one != said_there]:
+                field = f"{NUMBERS}: {name} of {known[query]} of {tree.names[level]}"
+                raise InputError(field, other[0], f"{said_there}, as {DESCRIPTION} has it")
         codes = list(tree.codes[level]) if level else [tree.names[0]]
         places = _places(batch.column("region").take(picked), codes, f"region of a {tree.names[level]}")
         for name, labels in (by[axis] for axis in wanted.axes):
