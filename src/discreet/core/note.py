@@ -32,6 +32,8 @@ NOTES: Final[Mapping[str, str]] = {
     "sampling": "weights stand for rows that were not sampled, and an interval is about noise alone",
     "repaired": "loads were moved to ones that their grid can feed",
     "sums": "numbers of parts need not add up to that of the whole",
+    "agreement": "some tables of a census have the same totals, and others have not",
+    "bias": "numbers that are cut at zero are too large on average",
     "negative": "noise took numbers below zero",
     "unknown": "there are too few rows to say anything",
     "data": "the answer was stored before, and the data has no version to compare it with",
