@@ -51,7 +51,9 @@ def _attack(price: dict[str, Any], budget: Budget, places: int) -> tuple[AnyClai
             "regions", {"county": Category(_LEAVES, nullable=False), "copy": Integer(0, _COPIES - 1, nullable=False)}
         )
         curator = open_curator(table, schema, ledger=Ledger.temporary(folder), budget=budget, who="audit")
-        plan = curator.tree({"state": 1, "county": 2}, by="copy").plan(**price).plan
+        # Shares are settled at the plan: all copies together are a thousand persons, and a noisy total of them that
+        # decided would tell of a thousand.
+        plan = curator.tree({"state": 1, "county": 2}, by="copy", expected=1).plan(**price).plan
 
     def measured(counts: list[int]) -> Callable[[], Any]:
         exact = np.repeat(np.array(counts, dtype=np.int64)[:, None], _COPIES, axis=1)
