@@ -16,6 +16,7 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.digest import text_of
 from discreet.trees.components import Component, components
 from discreet.trees.gls import Gls, downward, gls, upward
 from discreet.trees.measurement import Measurement
@@ -67,10 +68,10 @@ class Covariance:
     @cached_property
     def fingerprint(self) -> bytes:
         """What tells this noise from another: a release that is read again, or made by another method, has the same."""
-        found = sha256(repr((self.measured.tree.sizes, self.measured.cells)).encode())
+        found = sha256(text_of((*map(int, self.measured.tree.sizes), self.measured.cells)).encode())
         for level in self.measured.levels:
             for margin in level.queries(self.measured.axes):
-                found.update(repr((margin.axes, margin.values.shape, float(margin.noise.variance))).encode())
+                found.update(text_of((margin.axes, margin.values.shape, margin.noise)).encode())
                 found.update(np.ascontiguousarray(margin.values).data)
         return found.digest()
 
