@@ -33,7 +33,7 @@ NOTES: Final[Mapping[str, str]] = {
     "repaired": "loads were moved to ones that their grid can feed",
     "sums": "numbers of parts need not add up to that of the whole",
     "promise": "the guarantee rests on a declared limit that the data were not held to",
-    "suggested": "a limit was chosen by a release of its own",
+    "suggested": "which limit seems to cut little",
     "householder": "which row of a household stands for it",
     "agreement": "some tables of a census have the same totals, and others have not",
     "bias": "numbers that are cut at zero are too large on average",
