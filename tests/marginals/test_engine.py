@@ -10,6 +10,7 @@ import tempfile
 from bisect import bisect_right
 from collections import Counter
 from datetime import date
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from discreet.core.unit import Unit
 from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
 from discreet.data.schema import Schema
 from discreet.data.source import Source, source_of
+from discreet.data.stored import StoredCodes
 from discreet.errors import InputError
 from discreet.marginals.counts import ArrayCounts, MergedCounts
 from discreet.marginals.domain import Domain
@@ -151,10 +153,22 @@ def code(attribute, value, column) -> int | None:
             value = min(max(value, float(column.lower)), float(column.upper))
         case Date():
             value = min(max(value, column.lower), column.upper)
+    if attribute.partition is not None:
+        return by_points(attribute, value)
     if not isinstance(attribute.labels[0], Bin):
         return attribute.labels.index(value)
     starts = [one.start if isinstance(one.start, date) else float(one.start) for one in attribute.labels if one]
     return bisect_right(starts, value) - 1
+
+
+def by_points(attribute, value) -> int:
+    """The run that holds the point nearest to a value; halves go up."""
+    partition = attribute.partition
+    number = (value - date(1970, 1, 1)).days if isinstance(value, date) else value
+    nearest = (Fraction(number) - partition.origin) / partition.unit
+    return (
+        bisect_right(partition.starts.tolist(), min(max(math.floor(nearest + Fraction(1, 2)), 0), partition.last)) - 1
+    )
 
 
 def codes(wanted: list[dict], domain: Domain = DOMAIN) -> list[tuple[int | None, ...]]:
@@ -180,6 +194,17 @@ def test_engines_count_what_the_codes_say(engine):
         found.prepare(MARGINALS)
         for columns in MARGINALS:
             assert np.array_equal(found.marginal(columns), wanted.marginal(columns)), columns
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_engines_merge_codes_as_arrays_do(engine):
+    wanted = ArrayCounts(DOMAIN, complete(codes(rows())))
+    bins = [np.minimum(np.arange(size) * 3 % 11, size - 1) for size in DOMAIN.sizes]
+    bins = [np.unique(one, return_inverse=True)[1].astype(np.int64) for one in bins]
+    with engine().open() as connection:
+        found = EngineCounts(DOMAIN, schema(), connection, SystemBits()).merged(bins)
+        for columns in ((0, 1), (4, 5), (5, 6), (7,)):
+            assert np.array_equal(found.marginal(columns), MergedCounts(wanted, bins).marginal(columns)), columns
 
 
 def test_a_condition_and_fewer_columns():
@@ -274,9 +299,23 @@ def test_without_the_limit_one_person_is_seen():
     assert reach(wide, 1, bins)[0] > moved_by(Unit("p", groups=5, rows=1)).l1
 
 
-def test_one_query_counts_many_and_smaller_ones_cost_none(monkeypatch):
+def test_smaller_marginals_cost_no_query(monkeypatch):
+    asked = []
+    tally = StoredCodes.tally
+    monkeypatch.setattr(StoredCodes, "tally", lambda *args: asked.append(1) or tally(*args))
+    with on_duckdb().open() as connection:
+        found = EngineCounts(DOMAIN, schema(), connection, SystemBits())
+        found.prepare([(0, 1, 2), (0, 1), (3,), (3, 4)])
+        assert len(asked) == 2
+        for columns in ((0, 1, 2), (0, 2), (2,), (), (4,), (3, 4)):
+            found.marginal(columns)
+        assert len(asked) == 2
+
+
+def test_one_query_counts_many_where_no_codes_are_stored(monkeypatch):
     with on_duckdb().open() as connection:
         asked = []
+        monkeypatch.setattr(connection, "store", lambda codes: None)  # as on other engines
         integers = connection.integers
         monkeypatch.setattr(connection, "integers", lambda expression: asked.append(1) or integers(expression))
         found = EngineCounts(DOMAIN, schema(), connection, SystemBits())

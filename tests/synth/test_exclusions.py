@@ -74,7 +74,7 @@ def test_conditions_are_refused_before_anything_is_spent(conditions, told):
 
 
 def test_conditions_are_about_the_columns_that_are_made():
-    with pytest.raises(InputError, match="must be age"):
+    with pytest.raises(InputError, match="must be about columns that are made: age"):
         read_conditions(["works"], SCHEMA, Domain.of(SCHEMA, ["age"]))
 
 
@@ -85,13 +85,13 @@ SMALL = Schema("t", {"a": Integer(0, 99, nullable=False), "c": Category(["x", "y
 def tried(monkeypatch):
     """How many combinations each look at the domain tried."""
     sizes = []
-    draw_rows = exclusions.draw_rows
+    draw_parts = exclusions.draw_parts
 
-    def counted(domain, columns, codes):
+    def counted(domain, made, columns, codes):
         sizes.append(len(codes))
-        return draw_rows(domain, columns, codes)
+        return draw_parts(domain, made, columns, codes)
 
-    monkeypatch.setattr(exclusions, "draw_rows", counted)
+    monkeypatch.setattr(exclusions, "draw_parts", counted)
     return sizes
 
 

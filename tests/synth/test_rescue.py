@@ -253,10 +253,10 @@ def test_bins_for_columns_of_few_whole_numbers():
             "year": Integer(1900, 2100, nullable=False),
         },
     )
-    assert Domain.of(schema).sizes == (100, 10, 50)
+    assert Domain.of(schema).sizes == (100, 10, 52)
     assert Domain.of(schema, bins=20).sizes == (20, 10, 20)
-    assert Domain.of(schema, bins={"age": 10}).sizes == (10, 10, 50)
-    assert Domain.of(schema, bins={"kids": 2, "age": 200}).sizes == (100, 2, 50)
+    assert Domain.of(schema, bins={"age": 10}).sizes == (10, 10, 52)
+    assert Domain.of(schema, bins={"kids": 2, "age": 200}).sizes == (100, 2, 52)
 
 
 def test_a_domain_of_a_million_million_cells_says_which_columns_and_what_to_do(tmp_path):

@@ -19,9 +19,7 @@ from discreet.synth.rows import draw_rows, key_column, to_arrow
 
 def arrow(codes: np.ndarray) -> pyarrow.Table:
     drawn = draw_rows(DOMAIN, SCHEMA.columns, codes)
-    return pyarrow.table(
-        {one.name: to_arrow(one, SCHEMA.columns[one.name], drawn[one.name]) for one in DOMAIN.attributes}
-    )
+    return pyarrow.table({one.name: to_arrow(SCHEMA.columns[one.name], drawn[one.name]) for one in DOMAIN.attributes})
 
 
 def test_rows_say_again_what_their_codes_said():

@@ -286,22 +286,26 @@ class Curator(RegionalJobs):
         *,
         workload: str | Iterable[Any] | Mapping[Any, float] | None = None,
         columns: Iterable[str | Expression] | None = None,
-        bins: int | dict[str, int] = 64,
+        bins: int | dict[str, int] | None = None,
         rows: int | None = None,
         where: str | Predicate | Expression | None = None,
         impossible: Iterable[str | Predicate | Expression] = (),
+        differences: Mapping[str, str] | None = None,
         keys: Mapping[str, str | int] | None = None,
     ) -> Draft[SyntheticRelease]:
         """Rows that look like the private ones and are nobody's: for every use, at one price.
 
         `workload` is what the rows should preserve: "pairs" of columns, "triples", or marginals by name, such as
-        [("age", "pay"), ("county", "sex")], with weights if it is a mapping. `bins` says in how many bins numbers and
-        days are told apart. `impossible` lists conditions that no row meets, such as "age < 16 and employed". `keys`
-        are columns made anew, such as {"person": "P{:06d}"}.
+        [("age", "pay"), ("county", "sex")], with weights if it is a mapping. Numbers and days are told apart
+        value by value as far as the price allows; `bins` has them in so many even bins instead. `impossible` lists
+        conditions that no row meets, such as "age < 16 and employed". `differences` names columns that are made from
+        another and their difference, such as {"dropoff": "pickup"}; of days and times that are alike all are, unless it
+        is {}. `keys` are columns made anew, such as {"person": "P{:06d}"}.
         """
         from discreet.synth.ask import SynthAsk
 
-        return Draft.of(self.desk, SynthAsk.of(method, workload, columns, bins, rows, where, impossible, keys))
+        ask = SynthAsk.of(method, workload, columns, bins, rows, where, impossible, differences, keys)
+        return Draft.of(self.desk, ask)
 
     @typed
     def train(

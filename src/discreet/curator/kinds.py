@@ -91,7 +91,7 @@ KINDS: Mapping[str, Kind] = {
             long=True,
             version=2,
         ),
-        Kind("synth", "synthetic table", _SYNTH, "discreet.synth.ask:SynthAsk", ("synth",), long=True, version=2),
+        Kind("synth", "synthetic table", _SYNTH, "discreet.synth.ask:SynthAsk", ("synth",), long=True, version=3),
         Kind("train", "trained model", _MODEL, "discreet.learn.ask:TrainAsk", ("train",), long=True, needs=_JAX),
         Kind("search", "trained model", _MODEL, "discreet.learn.ask:SearchAsk", ("search",), long=True, needs=_JAX),
         Kind("loads", "set of loads", _LOADS, "discreet.power.ask:LoadsAsk", ("alpha_mw",), long=True),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
@@ -20,6 +20,7 @@ __all__ = ["Boolean", "Category", "Column", "Date", "Integer", "Numeric", "Real"
 
 
 _FARTHEST = 2**52
+_MOST_SPIKES = 256
 
 
 def read_flag(value: bool, field: str = "nullable") -> bool:
@@ -40,6 +41,25 @@ def _bounds(kind: object, lower: Number, upper: Number) -> None:
     object.__setattr__(kind, "upper", high)
 
 
+def _values(kind: object, step: Number | None, spikes: Iterable[Number]) -> None:
+    """The step between values, and the values that many rows share."""
+    low, high = getattr(kind, "lower"), getattr(kind, "upper")  # noqa: B009
+    read = None if step is None else as_written(step, "step")
+    if read is not None and not 0 < read <= high - low:
+        raise InputError("step", step, f"more than zero and at most upper - lower = {_shortest(high - low)}")
+    if isinstance(spikes, str) or not hasattr(spikes, "__iter__"):
+        raise InputError("spikes", spikes, "a list of numbers")
+    listed = tuple(dict.fromkeys(as_written(one, "spikes") for one in spikes))
+    if outside := [one for one in listed if not low <= one <= high]:
+        raise InputError(
+            "spikes", _shortest(outside[0]), f"between lower = {_shortest(low)} and upper = {_shortest(high)}"
+        )
+    if len(listed) > _MOST_SPIKES:
+        raise InputError("spikes", Phrase(f"{len(listed):,} of them"), f"at most {_MOST_SPIKES}")
+    object.__setattr__(kind, "step", read)
+    object.__setattr__(kind, "spikes", tuple(sorted(listed)))
+
+
 @dataclass(frozen=True, slots=True)
 class Integer:
     """Whole numbers from `lower` to `upper`. Others are moved to the nearest bound, fractions rounded (halves up).
@@ -52,29 +72,53 @@ class Integer:
     lower: Fraction
     upper: Fraction
     nullable: bool = True
+    step: Fraction | None = None
+    spikes: tuple[Fraction, ...] = ()
 
-    def __init__(self, lower: Number, upper: Number, nullable: bool = True) -> None:
+    def __init__(
+        self,
+        lower: Number,
+        upper: Number,
+        nullable: bool = True,
+        step: Number | None = None,
+        spikes: Iterable[Number] = (),
+    ) -> None:
         _bounds(self, lower, upper)
         for field in ("lower", "upper"):
             if getattr(self, field).denominator != 1:
                 raise InputError(field, getattr(self, field), "a whole number", "Declare the column as real.")
         object.__setattr__(self, "nullable", read_flag(nullable))
+        _values(self, step, spikes)
+        for field, value in (("step", self.step), *(("spikes", one) for one in self.spikes)):
+            if value is not None and value.denominator != 1:
+                raise InputError(field, value, "a whole number", "Declare the column as real.")
 
 
 @dataclass(frozen=True, slots=True)
 class Real:
     """Numbers from `lower` to `upper`. Others, infinities too, are moved to the nearest bound.
 
-    NaN, and text that is no number, is missing: see `Integer` for what that means.
+    NaN, and text that is no number, is missing: see `Integer` for what that means. Values that are rounded have a
+    `step`, such as 0.01; `spikes` are values that many rows are known to share, such as 0. Synthetic rows have both.
     """
 
     lower: Fraction
     upper: Fraction
     nullable: bool = True
+    step: Fraction | None = None
+    spikes: tuple[Fraction, ...] = ()
 
-    def __init__(self, lower: Number, upper: Number, nullable: bool = True) -> None:
+    def __init__(
+        self,
+        lower: Number,
+        upper: Number,
+        nullable: bool = True,
+        step: Number | None = None,
+        spikes: Iterable[Number] = (),
+    ) -> None:
         _bounds(self, lower, upper)
         object.__setattr__(self, "nullable", read_flag(nullable))
+        _values(self, step, spikes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +194,8 @@ class Timestamp:
     What is stored with an offset or a zone is an instant. What is stored without is a local time of the zone `naive`,
     which is `timezone` unless another one is given, such as "UTC". A local time that a change of clocks repeats is the
     first of the two; one that it leaves out is as much later as the clocks were put forward. Others than between the
-    bounds are moved to the nearest; what is no time is missing. A day as upper bound includes all of it.
+    bounds are moved to the nearest; what is no time is missing. A day as upper bound includes all of it. Times that are
+    rounded have a `step` in seconds, such as 60: synthetic rows have it too.
     """
 
     lower: Instant
@@ -158,6 +203,7 @@ class Timestamp:
     timezone: str
     naive: str
     nullable: bool = True
+    step: int | None = None
 
     def __init__(
         self,
@@ -166,6 +212,7 @@ class Timestamp:
         timezone: str,
         naive: str | None = None,
         nullable: bool = True,
+        step: int | None = None,
     ) -> None:
         zone = check_timezone(timezone)
         low, high = read_instant(lower, zone, "lower"), read_instant(upper, zone, "upper", whole_day=True)
@@ -176,6 +223,9 @@ class Timestamp:
         object.__setattr__(self, "timezone", zone)
         object.__setattr__(self, "nullable", read_flag(nullable))
         object.__setattr__(self, "naive", zone if naive is None else check_timezone(naive, "naive"))
+        if step is not None and (isinstance(step, bool) or not isinstance(step, int) or step < 1 or DAY % step):
+            raise InputError("step", step, "a whole number of seconds that divides a day, such as 60")
+        object.__setattr__(self, "step", step)
 
     @property
     def reach(self) -> tuple[int, int]:
@@ -230,7 +280,12 @@ _FIELDS = {
     "timestamp": ("lower", "upper", "timezone"),
     "text": (),
 }
-_OPTIONAL = {"timestamp": ("naive", "nullable"), "category": ("values_file", "values_column", "nullable")}
+_OPTIONAL = {
+    "integer": ("nullable", "step", "spikes"),
+    "real": ("nullable", "step", "spikes"),
+    "timestamp": ("naive", "nullable", "step"),
+    "category": ("values_file", "values_column", "nullable"),
+}
 
 
 def column_from(name: str, declared: Mapping[str, Any], folder: Path = Path()) -> Column:
@@ -279,8 +334,10 @@ def _with_values(where: str, entry: dict[str, Any], folder: Path) -> dict[str, A
         raise problem.about(f"{where}.{problem.field}") from None
 
 
-def _shortest(value: Fraction) -> float | str:
-    """A float where it is exact, else the fraction as text: both are read back as they were."""
+def _shortest(value: Fraction) -> int | float | str:
+    """A whole number or a float where it is exact, else the fraction as text: all are read back as they were."""
+    if value.denominator == 1:
+        return int(value)
     return float(value) if Fraction(repr(float(value))) == value else str(value)
 
 
@@ -291,7 +348,7 @@ def column_to(column: Column) -> dict[str, Any]:
     for field in _FIELDS[kind]:
         value = getattr(column, field)
         if isinstance(value, Fraction):
-            value = int(value) if value.denominator == 1 else _shortest(value)
+            value = _shortest(value)
         elif isinstance(value, date | Instant):
             value = value.isoformat()
         elif isinstance(value, tuple):
@@ -299,4 +356,17 @@ def column_to(column: Column) -> dict[str, Any]:
         entry[field] = value
     if isinstance(column, Timestamp) and column.naive != column.timezone:
         entry["naive"] = column.naive
+    entry |= _values_to(column)
     return {**entry, "nullable": column.nullable}
+
+
+def _values_to(column: Column) -> dict[str, Any]:
+    """What is declared of single values, if anything: schemas without it have the digest they always had."""
+    match column:
+        case Integer(step=step, spikes=spikes) | Real(step=step, spikes=spikes):
+            entry: dict[str, Any] = {} if step is None else {"step": _shortest(step)}
+            return entry | ({"spikes": [_shortest(one) for one in spikes]} if spikes else {})
+        case Timestamp(step=seconds) if seconds is not None:
+            return {"step": seconds}
+        case _:
+            return {}

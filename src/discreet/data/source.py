@@ -32,6 +32,7 @@ from discreet.data.pool import engines, fixed_settings
 from discreet.data.spark import files_read, is_frame, shown, with_zones
 from discreet.data.spill import Spill
 from discreet.data.stamp import Stamp, write_counters
+from discreet.data.stored import StoredCodes
 from discreet.errors import DiscreetError, InputError, MissingExtraError, Phrase, kind_of
 
 __all__ = ["Connection", "Source", "source_of"]
@@ -53,6 +54,7 @@ class Connection:
         self._backend = backend
         self._in_memory = in_memory
         self._copies = copies
+        self._tables = 0
         self.table = table
 
     def integers(self, expression: Any) -> dict[str, NDArray[np.int64]]:
@@ -62,6 +64,15 @@ class Connection:
     def values(self, expression: Any) -> dict[str, list[Any]]:
         """Run an expression whose columns are integers or bytes; a missing value is None."""
         return self._run(self._values, expression)
+
+    def store(self, codes: Any) -> StoredCodes | None:
+        """Have the engine keep a table of codes, c0, c1, ..., for as long as it is open; None where it keeps none."""
+        if self._backend.name != "duckdb":
+            return None
+        self._tables += 1
+        name = f"codes_{self._tables}"
+        self._run(lambda expression: self._backend.create_table(name, expression, temp=True), codes)
+        return StoredCodes(self._backend, name, limited="many" in codes.columns)
 
     def bind(self) -> None:
         """Have the engine compile the table; no row of it is read."""

@@ -34,6 +34,10 @@ class Counts(Protocol):
         """The counts, one axis a column."""
         ...
 
+    def merged(self, bins: Bins) -> Counts:
+        """Counts of the same table with codes put together in bins."""
+        ...
+
 
 class ArrayCounts:
     """Counts of a table of codes that is already in memory: for synthetic rows, tests and benchmarks."""
@@ -52,6 +56,10 @@ class ArrayCounts:
             return np.array(len(self._codes), dtype=np.int64)
         cells = np.ravel_multi_index(tuple(self._codes[:, column] for column in columns), shape)
         return np.bincount(cells, minlength=int(np.prod(shape))).astype(np.int64).reshape(shape)
+
+    def merged(self, bins: Bins) -> Counts:
+        """Counts of the same rows with codes put together in bins."""
+        return MergedCounts(self, bins)
 
 
 class MergedCounts:
@@ -75,6 +83,10 @@ class MergedCounts:
                 table = fold(table, axis, self._bins[column], self.domain.sizes[column])
             self._kept[columns] = table
         return self._kept[columns].copy()
+
+    def merged(self, bins: Bins) -> Counts:
+        """Counts of the same rows with bins put together in larger ones."""
+        return MergedCounts(self, bins)
 
 
 def fold(table: NDArray[np.int64], axis: int, bins: NDArray[np.int64], size: int) -> NDArray[np.int64]:

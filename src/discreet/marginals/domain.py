@@ -1,14 +1,16 @@
 """What a synthetic table is made of: columns with a short list of codes each, all of it public.
 
-A code stands for a category, a number, a bin of numbers or days, or a missing value. Bins are even and fine; which of
-them to merge is decided later, from noisy counts, under the budget. Nothing here is read off the data.
+A code stands for a category, a number, a run of numbers or days, or a missing value. Runs are fine; which of them to
+merge is decided later, from noisy counts, under the budget. Nothing here is read off the data.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,13 +20,16 @@ from discreet.data.column import Boolean, Category, Date, Integer, Real, Text, T
 from discreet.data.expression.time import parts_hint
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
+from discreet.marginals.partition import RUNS, Labels, Partition
 from discreet.query.key import Bin, Key, bins
 
-__all__ = ["Attribute", "Domain"]
+__all__ = ["Attribute", "Domain", "lattice_of"]
 
-BINS = 64
-"""How many bins a column of numbers or days is cut into, unless said otherwise."""
-_PLAIN = 128  # a column of so few whole numbers is not cut
+_PLAIN = 128  # a column of so few numbers is not cut
+_DAYS = 400  # nor one of so few days
+_POINTS = 2**19  # that real numbers are told apart by, unless a step is declared
+_FARTHEST = 2**31
+_EPOCH = date(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +41,23 @@ class Attribute:
 
     name: str
     key: Key
-    labels: tuple[Any, ...]
+    labels: Sequence[Any]
     ordered: bool
     missing: bool
+    partition: Partition | None = None
+    """How numbers or days are cut into codes, if not by the key."""
 
     @property
     def size(self) -> int:
         """How many codes there are."""
         return len(self.labels)
+
+    def apart(self, points: Iterable[int]) -> Attribute:
+        """The same with some points of its partition as codes of their own."""
+        if self.partition is None or not isinstance(self.labels, Labels):
+            return self
+        cut = self.partition.apart(points)
+        return replace(self, partition=cut, labels=Labels(cut, self.missing, self.labels.kind))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +73,19 @@ class Domain:
     attributes: tuple[Attribute, ...]
 
     @classmethod
-    def of(cls, schema: Schema, columns: Iterable[str] | None = None, bins: int | dict[str, int] = BINS) -> Domain:
+    def of(
+        cls,
+        schema: Schema,
+        columns: Iterable[str] | None = None,
+        bins: int | dict[str, int] | None = None,
+        partitions: Mapping[str, Partition] | None = None,
+    ) -> Domain:
         """The domain that a schema declares, for all its columns or the ones named.
 
         Text is refused: a list of values that is not public cannot be made up. The column that names persons is left
-        out if no columns are named; it can be made anew. `bins` are for numbers and days: for all such columns, or for
-        the ones named. Columns of few whole numbers are cut only if fewer bins than they have values are asked for.
+        out if no columns are named; it can be made anew. Numbers and days are cut by their `partitions`, or by one that
+        follows from the declaration. With `bins` all such columns, or the ones named, are cut into even bins instead;
+        columns of few whole numbers only if fewer bins than they have values are asked for.
         """
         named = [name for name in schema.columns if name != schema.unit.column] if columns is None else list(columns)
         if isinstance(columns, str) or not named:
@@ -74,7 +95,8 @@ class Domain:
             raise InputError("columns", named, "a list with each column once")
         if isinstance(bins, dict) and (unknown := set(bins) - set(named)):
             raise InputError("bins", min(unknown), "given for columns of the table", among=named)
-        return cls(tuple(_attribute(name, schema, bins) for name in named))
+        given = {} if partitions is None else partitions
+        return cls(tuple(_attribute(name, schema, bins, given.get(name)) for name in named))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -110,7 +132,10 @@ class Domain:
                 raise InputError(
                     f"bins.{attribute.name}", Phrase("some list"), f"a bin for each of {attribute.size} codes, from 0"
                 )
-            labels = tuple(tuple(attribute.labels[code] for code in np.flatnonzero(bin_of == one)) for one in used)
+            inside: list[list[Any]] = [[] for _ in used]
+            for one, label in zip(map(int, bin_of), attribute.labels, strict=True):
+                inside[one].append(label)
+            labels = tuple(map(tuple, inside))
             found.append(Attribute(attribute.name, attribute.key, labels, attribute.ordered, attribute.missing))
         return Domain(tuple(found))
 
@@ -130,12 +155,13 @@ class Domain:
         return table.astype(np.int64)
 
 
-def _attribute(name: str, schema: Schema, wanted: int | dict[str, int]) -> Attribute:
+def _attribute(
+    name: str, schema: Schema, wanted: int | dict[str, int] | None, partition: Partition | None
+) -> Attribute:
     column = schema.column(name, "columns")
-    many = wanted.get(name, BINS) if isinstance(wanted, dict) else wanted
-    if isinstance(many, bool) or not isinstance(many, int) or not 2 <= many <= 1000:
+    many = wanted.get(name) if isinstance(wanted, dict) else wanted
+    if many is not None and (isinstance(many, bool) or not isinstance(many, int) or not 2 <= many <= 1000):
         raise InputError(f"bins.{name}", many, "from 2 to 1,000 bins")
-    asked = name in wanted if isinstance(wanted, dict) else wanted != BINS
     match column:
         case Text():
             hint = "Declare its values as a category, leave it out, or have it made anew as a key."
@@ -146,13 +172,55 @@ def _attribute(name: str, schema: Schema, wanted: int | dict[str, int]) -> Attri
         case Category() | Boolean():
             key = Key(name).checked(schema)
             return Attribute(name, key, tuple(key.labels(schema)), False, column.nullable)
-        case Integer() if column.upper - column.lower < (many if asked else _PLAIN):
+        case Integer() if _plain(column, many) and partition is None:
             key = Key(name).checked(schema)
             return Attribute(name, key, tuple(key.labels(schema)), True, column.nullable)
+        case Integer() | Real() | Date() if many is None or partition is not None:
+            cut = _partition(column) if partition is None else partition
+            kind = "date" if isinstance(column, Date) else "real" if isinstance(column, Real) else "integer"
+            return Attribute(name, Key(name), Labels(cut, column.nullable, kind), True, column.nullable, cut)
         case Integer() | Real() | Date():
             key = _even(name, column, many).checked(schema)
             labels: list[Bin | None] = [label for label in key.labels(schema) if isinstance(label, Bin)]
             return Attribute(name, key, (*labels, None) if column.nullable else tuple(labels), True, column.nullable)
+
+
+def _plain(column: Integer, many: int | None) -> bool:
+    """Whether the values of a column are few enough to be told apart one by one."""
+    return column.step is None and column.upper - column.lower < (_PLAIN if many is None else many)
+
+
+def lattice_of(column: Integer | Real | Date) -> tuple[Fraction, Fraction, int]:
+    """The points that values of a column are told apart by: the first one, the step, and how many more there are.
+
+    Without a declared step, real numbers are on the coarsest decimal one that tells some 50,000 to 500,000 apart.
+
+    >>> [str(part) for part in lattice_of(Real(0, 500))]
+    ['0', '1/1000', '500000']
+    """
+    if isinstance(column, Date):
+        first = (column.lower - _EPOCH).days
+        return Fraction(first), Fraction(1), (column.upper - column.lower).days
+    lower, upper = column.lower, column.upper
+    step = column.step if column.step is not None else Fraction(1) if isinstance(column, Integer) else None
+    if step is None:
+        told_apart = max((upper - lower) / _POINTS, 8 * Fraction(math.ulp(float(max(abs(lower), abs(upper))))))
+        step = Fraction(10) ** math.ceil(math.log10(told_apart))
+        lower = math.ceil(lower / step) * step
+    while (upper - lower) // step >= _FARTHEST:  # more than codes are numbered by
+        step *= 10
+    return lower, step, int((upper - lower) // step)
+
+
+def _partition(column: Integer | Real | Date) -> Partition:
+    """Every point where there are few, else runs that are longer far from zero; declared spikes by themselves."""
+    origin, unit, last = lattice_of(column)
+    if isinstance(column, Date):
+        if last < _DAYS:
+            return Partition.points(origin, unit, last)
+        return Partition.even(origin, unit, last, -(-(last + 1) // (4 * RUNS)))
+    cut = Partition.points(origin, unit, last) if last < _PLAIN else Partition.scaled(origin, unit, last)
+    return cut.apart(min(max(round((spike - origin) / unit), 0), last) for spike in column.spikes)
 
 
 def _even(name: str, column: Integer | Real | Date, many: int) -> Key:

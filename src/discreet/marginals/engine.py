@@ -17,13 +17,16 @@ from discreet.core.mechanism import Bits
 from discreet.core.progress import notify
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours, Unit
+from discreet.data.column import Date, Real
 from discreet.data.dialect import added, engine_of
-from discreet.data.read import identity
+from discreet.data.expression.calendar import day_number
+from discreet.data.read import as_declared, identity
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
+from discreet.data.stored import StoredCodes
 from discreet.errors import InputError
-from discreet.marginals.counts import Columns
-from discreet.marginals.domain import Domain
+from discreet.marginals.counts import Bins, Columns
+from discreet.marginals.domain import Attribute, Domain
 from discreet.noise.bits import words
 from discreet.query.compile import chosen
 from discreet.query.contribution import order_of
@@ -64,11 +67,28 @@ class EngineCounts:
     def __init__(
         self, domain: Domain, schema: Schema, data: Connection, bits: Bits, condition: Predicate | None = None
     ) -> None:
+        salt = [int(word) & _MASK for word in words(bits, 8)]
+        rows = encode(domain, schema, data.table, salt, condition)
+        self._begin(domain, data, rows, data.store(rows))
+
+    def _begin(self, domain: Domain, data: Connection, rows: Expression, stored: StoredCodes | None) -> None:
         self.domain = domain
         self._data = data
-        salt = [int(word) & _MASK for word in words(bits, 8)]
-        self._rows = encode(domain, schema, data.table, salt, condition)
+        self._rows = rows
+        self._stored = stored
         self._found: dict[Columns, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
+
+    def merged(self, bins: Bins) -> EngineCounts:
+        """Counts of the same table of codes, put together in bins by the engine."""
+        maps = [np.asarray(one, dtype=np.int64) for one in bins]
+        other = EngineCounts.__new__(EngineCounts)
+        rows, stored = self._rows, self._stored
+        if stored is None:
+            rows = rows.mutate(**{_name(place): _binned(rows[_name(place)], one) for place, one in enumerate(maps)})
+        else:
+            stored = stored.mapped(maps)
+        other._begin(self.domain.merged(maps), self._data, rows, stored)
+        return other
 
     def prepare(self, marginals: Iterable[Columns]) -> None:
         """Count these now, all at once, because they will be asked for."""
@@ -81,7 +101,11 @@ class EngineCounts:
                 wanted.append(columns)
         for first in range(0, len(wanted), _AT_ONCE):
             notify("counting in the engine")
-            self._count(wanted[first : first + _AT_ONCE])
+            if self._stored is None:
+                self._count(wanted[first : first + _AT_ONCE])
+            else:
+                for columns in wanted[first : first + _AT_ONCE]:
+                    self._found[columns] = self._stored.tally(columns, self.domain.sizes)
 
     def marginal(self, columns: Columns) -> NDArray[np.int64]:
         """The counts, one axis a column."""
@@ -135,18 +159,49 @@ def encode(
     A row that some column has no code for, such as an undeclared value where none may be missing, is left out.
     """
     unit = schema.unit
-    keys = [attribute.key for attribute in domain.attributes]
+    keyed = [attribute for attribute in domain.attributes if attribute.partition is None]
+    keys = [attribute.key for attribute in keyed]
     table, codes = group_codes(keys, schema, chosen(Query(condition), schema, table), clamped=True)
+    found = dict(zip((attribute.name for attribute in keyed), codes, strict=True))
     columns: dict[str, Expression] = {}
-    for place, (attribute, code) in enumerate(zip(domain.attributes, codes, strict=True)):
+    for place, attribute in enumerate(domain.attributes):
+        code = found[attribute.name] if attribute.partition is None else _located(attribute, schema, table)
         full = code.fill_null(attribute.size - 1) if attribute.missing else code
-        columns[_name(place)] = full.cast("int32")
+        columns[_name(place)] = full.cast("int16" if attribute.size <= 2**15 else "int32")
     names = list(columns)
     if unit.column is not None:
         columns[_PERSON] = identity(table[unit.column])
     rows = table.select(**columns)
     rows = rows.filter(*(rows[name].notnull() for name in columns))
     return rows if unit.column is None else _limited(rows, names, unit, salt)
+
+
+def _located(attribute: Attribute, schema: Schema, table: Expression) -> Expression:
+    """The code of a number or a day by the partition of its column; missing where it is."""
+    import ibis
+
+    name = attribute.key.column
+    column, partition = schema.columns[name], attribute.partition
+    value = as_declared(table[schema.slot(name)], column)
+    number = day_number(value) if isinstance(column, Date) else value
+    code = partition.code(number, whole=not isinstance(column, Real)) if partition is not None else number
+    return number.notnull().ifelse(code, ibis.null("int64"))
+
+
+def _binned(code: Expression, bins: NDArray[np.int64]) -> Expression:
+    """The bin of a code: runs of codes in one bin are told apart by halves."""
+    starts = np.flatnonzero(np.r_[True, bins[1:] != bins[:-1]])
+    return _run(code, starts.tolist(), bins[starts].tolist()).cast("int32")
+
+
+def _run(code: Expression, starts: Sequence[int], bins: Sequence[int]) -> Expression:
+    import ibis
+
+    if len(starts) == 1:
+        return ibis.literal(bins[0], "int32")
+    middle = len(starts) // 2
+    left, right = _run(code, starts[:middle], bins[:middle]), _run(code, starts[middle:], bins[middle:])
+    return (code < starts[middle]).ifelse(left, right)
 
 
 def _limited(rows: Expression, names: Sequence[str], unit: Unit, salt: Sequence[int]) -> Expression:

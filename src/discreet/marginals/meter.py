@@ -22,7 +22,7 @@ from discreet.core.exact import sqrt_down
 from discreet.core.mechanism import Bits
 from discreet.core.sensitivity import Sensitivity
 from discreet.errors import InputError, Phrase
-from discreet.marginals.counts import Bins, Columns, Counts, MergedCounts
+from discreet.marginals.counts import Bins, Columns, Counts
 from discreet.marginals.domain import Domain
 from discreet.mechanisms import Gaussian, Laplace, TopK
 
@@ -98,7 +98,7 @@ class Meter:
     def merged(self, bins: Bins) -> Meter:
         """The same meter, on the same price, of a table whose codes are put together in bins."""
         other = copy.copy(self)
-        other._counts = MergedCounts(self._counts, bins)
+        other._counts = self._counts.merged(bins)
         other._bins = bins
         return other
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -13,13 +13,14 @@ from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
-from discreet.marginals.domain import BINS, Domain
+from discreet.marginals.domain import Domain
 from discreet.query.ask import Ask, Checked, Form, option
 from discreet.query.forms import CONDITION, CONDITIONS, NAMES, TEXT, WHOLE, check_condition, names_in, sizes_in
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
 from discreet.synth.exclusions import read_conditions
 from discreet.synth.methods import METHODS, chosen_method, method_named
+from discreet.synth.parts import MadeColumn, made_columns, partitions_of
 from discreet.synth.plan import SynthPlan
 from discreet.synth.release import SyntheticRelease
 from discreet.synth.synthetic import check_rows
@@ -95,12 +96,33 @@ def _key_forms(texts: list[str]) -> dict[str, Any]:
     return found
 
 
+def _differences(texts: list[str]) -> dict[str, str]:
+    """dropoff=pickup; the word none for no such column."""
+    if texts == ["none"]:
+        return {}
+    found: dict[str, str] = {}
+    for text in texts:
+        name, sign, base = text.partition("=")
+        if not sign or not name or not base:
+            raise InputError("differences", text, "NAME=BASE, such as dropoff=pickup, or none")
+        found[name] = base
+    return found
+
+
 NUMBERS = Form(int | dict[str, int], settle=lambda value: dict(value) if isinstance(value, Mapping) else value)
 COLUMN_BINS = Form(NUMBERS.wire, settle=NUMBERS.settle, parse=_bins, repeated=True)
 KEY_FORMS = Form(
     dict[str, str | int],
     settle=lambda value: dict(value) if isinstance(value, Mapping) else value,
     parse=_key_forms,
+    repeated=True,
+)
+
+
+DIFFERENCES = Form(
+    dict[str, str],
+    settle=lambda value: dict(value) if isinstance(value, Mapping) else value,
+    parse=_differences,
     repeated=True,
 )
 
@@ -124,13 +146,19 @@ class SynthAsk(Ask):
     columns: tuple[str, ...] | None = option(
         NAMES, None, help="Columns to make, age,sex,pay; all by default", names_columns=True
     )
-    bins: int | dict[str, int] = option(
-        COLUMN_BINS, BINS, help="In how many bins numbers and days are told apart: 32, or age=16; repeat for more"
+    bins: int | dict[str, int] | None = option(
+        COLUMN_BINS, None, help="Have numbers and days in so many even bins, not value by value: 32, or age=16; repeat"
     )
     rows: int | None = option(WHOLE, None, help="How many rows to make; by default as many as there seem to be")
     where: str | Predicate | None = option(CONDITION, None, help="Which rows of the data count")
     impossible: tuple[str | Predicate, ...] = option(
         CONDITIONS, (), help='A condition that no row meets: "age < 16 and employed"; repeat for more'
+    )
+    differences: Mapping[str, str] | None = option(
+        DIFFERENCES,
+        None,
+        flags=("difference",),
+        help="Make a column from another and their difference: dropoff=pickup; repeat for more, or none",
     )
     keys: Mapping[str, str | int] | None = option(
         KEY_FORMS, None, flags=("key",), help="A column made anew: person=P{:06d}; repeat for more, or none"
@@ -142,17 +170,20 @@ class SynthAsk(Ask):
             method_named(self.method)
         rows = self.rows
         check_rows(rows)
-        domain = Domain.of(schema, self.columns, self.bins)
+        made = made_columns(schema, self.columns, self.differences)
+        parts = [part for one in made for part in one.parts]
+        domain = Domain.of(schema, parts, self.bins, partitions_of(made, schema))
         keys = self.keys if self.keys is not None else _numbered(schema, self.columns)
         return CheckedSynth(
             schema=schema,
+            made=made,
             domain=domain,
-            workload=resolve_workload(self.workload, domain, rows),
+            workload=resolve_workload(self.workload, domain, rows, {one.name: one.parts for one in made}),
             method=self.method,
             rows=rows,
             condition=check_condition(self.where, schema),
-            impossible=read_conditions(self.impossible, schema, domain),
-            keys=_keys(keys, domain),
+            impossible=read_conditions(self.impossible, schema, domain, made),
+            keys=_keys(keys, [one.name for one in made]),
         )
 
 
@@ -161,6 +192,7 @@ class CheckedSynth(Checked[SyntheticRelease]):
     """A synthetic table to be made, with its domain and workload."""
 
     schema: Schema
+    made: tuple[MadeColumn, ...]
     domain: Domain
     workload: WorkloadMarginals
     method: str
@@ -187,6 +219,7 @@ class CheckedSynth(Checked[SyntheticRelease]):
         currency, amount = price.spent(allotment)
         plan = SynthPlan(
             schema=self.schema,
+            made=self.made,
             domain=self.domain,
             allotment=allotment,
             currency=cast(Any, currency),
@@ -226,11 +259,11 @@ def _numbered(schema: Schema, columns: Iterable[str] | None) -> dict[str, str | 
     return {person: max(int(column.lower), 0) if isinstance(column, Integer) else "{}"}
 
 
-def _keys(keys: Mapping[str, str | int], domain: Domain) -> tuple[tuple[str, str | int], ...]:
+def _keys(keys: Mapping[str, str | int], made: Sequence[str]) -> tuple[tuple[str, str | int], ...]:
     if not isinstance(keys, Mapping):
         raise InputError("keys", keys, 'a form for each column, such as {"person": "P{:06d}"}')
     for name, form in keys.items():
-        if not isinstance(name, str) or not name or name in domain.names:
+        if not isinstance(name, str) or not name or name in made:
             raise InputError("keys", name, "a column that is not made from the data")
         if isinstance(form, int) and not isinstance(form, bool):
             continue

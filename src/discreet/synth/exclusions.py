@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from discreet.data.column import Column
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
-from discreet.marginals.domain import Domain
+from discreet.marginals.domain import Attribute, Domain
 from discreet.noise.replay import Replay, uniforms
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate, checked, columns_of
-from discreet.synth.rows import ColumnValues, draw_rows, number_of
+from discreet.synth.parts import MadeColumn, assemble, draw_parts, names_of, plain_columns
+from discreet.synth.rows import ColumnValues, number_of
 from discreet.synth.sample import Codes
 
 __all__ = ["holds", "possible", "read_conditions", "repaired"]
@@ -30,8 +31,11 @@ _ROUNDS = 3
 Truth = NDArray[np.bool_]
 
 
-def read_conditions(conditions: Iterable[str | Predicate], schema: Schema, domain: Domain) -> tuple[Predicate, ...]:
-    """Conditions on the columns of the domain, which leave something possible."""
+def read_conditions(
+    conditions: Iterable[str | Predicate], schema: Schema, domain: Domain, made: Sequence[MadeColumn] | None = None
+) -> tuple[Predicate, ...]:
+    """Conditions on the columns of the table, which leave something possible."""
+    columns = plain_columns(domain) if made is None else made
     if isinstance(conditions, (str, Compare, IsIn, IsMissing, And, Or, Not)):
         conditions = [conditions]
     found = []
@@ -41,10 +45,12 @@ def read_conditions(conditions: Iterable[str | Predicate], schema: Schema, domai
         except InputError as problem:
             raise problem.about("impossible") from None
         for name in columns_of(read):
-            domain.place(name, "impossible")
+            if name not in domain.names and name not in (one.name for one in columns):
+                raise InputError("impossible", name, "about columns that are made", among=[one.name for one in columns])
         found.append(read)
     # A plan is free, and a few combinations settle nearly every case: more are tried only where none is possible.
-    if found and not any(len(possible(domain, schema.columns, found, tries)) for tries in (_FIRST, _TRIES)):
+    declared = {name: schema.column(name) for name in (*domain.names, *(one.name for one in columns))}
+    if found and not any(len(possible(domain, declared, found, tries, columns)) for tries in (_FIRST, _TRIES)):
         hint = "Nothing was spent. Conditions say which rows cannot be, not which ones can."
         allowed = f"conditions that leave some rows possible: none of the {_TRIES:,} combinations tried is"
         raise InputError("impossible", Phrase(f"{len(found)} conditions"), allowed, hint)
@@ -52,10 +58,14 @@ def read_conditions(conditions: Iterable[str | Predicate], schema: Schema, domai
 
 
 def possible(
-    domain: Domain, columns: Mapping[str, Column], conditions: Sequence[Predicate], tries: int = _TRIES
+    domain: Domain,
+    columns: Mapping[str, Column],
+    conditions: Sequence[Predicate],
+    tries: int = _TRIES,
+    made: Sequence[MadeColumn] = (),
 ) -> Codes:
     """Some combinations of codes that meet no condition, evenly from all of the domain."""
-    named = sorted({domain.place(name) for condition in conditions for name in columns_of(condition)})
+    named = sorted({place for one in conditions for name in columns_of(one) for place in _places(name, domain, made)})
     sizes = [domain.sizes[place] for place in named]
     codes = np.zeros((tries, len(domain)), dtype=np.int64)
     shares = uniforms(Replay(b"possible"), tries * len(domain)).reshape(tries, -1)
@@ -65,36 +75,59 @@ def possible(
         every = np.unravel_index(np.arange(tries) % domain.cells(named), sizes)
         for place, column in zip(named, every, strict=True):
             codes[:, place] = column
-    drawn = draw_rows(domain, columns, codes)
-    return codes[~_any(conditions, drawn, domain)]
+    drawn = draw_parts(domain, made, columns, codes)
+    return codes[~_any(conditions, _all(drawn, columns, made), domain)]
+
+
+def _places(name: str, domain: Domain, made: Sequence[MadeColumn]) -> list[int]:
+    """The attributes that a column of the table is made of, or the one attribute of that name."""
+    parts = {one.name: one.parts for one in made}.get(name, (name,))
+    return [domain.place(part) for part in parts]
+
+
+def _all(
+    drawn: dict[str, ColumnValues], columns: Mapping[str, Column], made: Sequence[MadeColumn]
+) -> dict[str, ColumnValues]:
+    """Values of all attributes, and of the columns that are made of them."""
+    return drawn | assemble(made, columns, drawn)
 
 
 def repaired(
-    domain: Domain, columns: Mapping[str, Column], codes: Codes, conditions: Sequence[Predicate]
+    domain: Domain,
+    columns: Mapping[str, Column],
+    codes: Codes,
+    conditions: Sequence[Predicate],
+    made: Sequence[MadeColumn] = (),
 ) -> tuple[Codes, dict[str, ColumnValues], int]:
     """Codes and values that meet no condition, and how many rows were changed for it."""
-    drawn = draw_rows(domain, columns, codes)
-    bad = _any(conditions, drawn, domain) if conditions else np.zeros(len(codes), dtype=bool)
+    drawn = draw_parts(domain, made, columns, codes)
+    full = _all(drawn, columns, made)
+    bad = _any(conditions, full, domain) if conditions else np.zeros(len(codes), dtype=bool)
     changed = int(bad.sum())
     if changed == 0:
-        return codes, drawn, 0
+        return codes, full, 0
     bits = Replay(hashlib.sha256(b"repair" + np.ascontiguousarray(codes, dtype="<i8").tobytes()).digest())
     if bad.all():  # not one row to learn from: any that can be
-        found = possible(domain, columns, conditions)
+        found = possible(domain, columns, conditions, made=made)
         codes = found[(uniforms(bits, len(codes)) * len(found)).astype(np.int64)]
-        return _settled(domain, columns, codes, conditions, changed)
-    work = _Repair(domain, conditions, codes.copy(), drawn, bits)
+        return _settled(domain, columns, codes, conditions, changed, made)
+    work = _Repair(domain, columns, made, conditions, codes.copy(), drawn, bits)
     for condition in conditions:
         work.mend(condition)
     work.replace(list(range(len(domain))), [])
-    return work.codes, work.drawn, changed
+    return work.codes, work.full, changed
 
 
 def _settled(
-    domain: Domain, columns: Mapping[str, Column], codes: Codes, conditions: Sequence[Predicate], changed: int
+    domain: Domain,
+    columns: Mapping[str, Column],
+    codes: Codes,
+    conditions: Sequence[Predicate],
+    changed: int,
+    made: Sequence[MadeColumn],
 ) -> tuple[Codes, dict[str, ColumnValues], int]:
     """Codes that were possible once, with values drawn anew; where they are not possible now, those of other rows."""
-    drawn = draw_rows(domain, columns, codes)
+    drawn = _all(draw_parts(domain, made, columns, codes), columns, made)
     bad = _any(conditions, drawn, domain)
     if bad.all():
         raise InputError("impossible", Phrase("these conditions"), "conditions that leave more rows possible")
@@ -107,45 +140,57 @@ class _Repair:
     def __init__(
         self,
         domain: Domain,
+        columns: Mapping[str, Column],
+        made: Sequence[MadeColumn],
         conditions: Sequence[Predicate],
         codes: Codes,
         drawn: dict[str, ColumnValues],
         bits: Replay,
     ) -> None:
-        self.domain, self.conditions, self.bits = domain, conditions, bits
+        self.domain, self.columns, self.made, self.conditions, self.bits = domain, columns, made, conditions, bits
         self.codes, self.drawn = codes, drawn
-        self.good = np.flatnonzero(~_any(conditions, drawn, domain))  # as they came: whom others may borrow from
+        self.good = np.flatnonzero(~_any(conditions, self.full, domain))  # as they came: whom others may borrow from
+
+    @property
+    def full(self) -> dict[str, ColumnValues]:
+        """The values of attributes and columns as they are now."""
+        return _all(self.drawn, self.columns, self.made)
 
     def mend(self, condition: Predicate) -> None:
         """Change rows that meet this condition: one of its columns, the last named first; then all of them."""
-        named = list(dict.fromkeys(self.domain.place(name) for name in columns_of(condition)))
-        for column in reversed(named):
-            self.replace([column], [other for other in named if other != column], condition)
+        named = [_places(name, self.domain, self.made) for name in dict.fromkeys(columns_of(condition))]
+        every = list(dict.fromkeys(place for places in named for place in places))
+        for places in reversed(named):
+            self.replace(places, [other for other in every if other not in places], condition)
         for _ in range(_ROUNDS):
-            self.replace(named, [], condition)
+            self.replace(every, [], condition)
 
     def replace(self, columns: list[int], kept: list[int], condition: Predicate | None = None) -> None:
         """Columns of impossible rows from possible ones that agree in `kept`, where fewer conditions are met then."""
         wanted = self.conditions if condition is None else [condition]
-        bad = np.flatnonzero(_any(wanted, self.drawn, self.domain))
+        bad = np.flatnonzero(_any(wanted, self.full, self.domain))
         if len(bad) == 0:
             return
         donors = self._donors(bad, kept)
         bad, donors = bad[donors >= 0], donors[donors >= 0]
-        names = [self.domain.names[column] for column in columns]
+        names = {self.domain.names[column] for column in columns}
+        names |= {name for one in self.made if names.intersection(one.parts) for name in names_of(one)}
         before = {name: one.taken(bad) for name, one in self.drawn.items()}
         after = before | {name: self.drawn[name].taken(donors) for name in names}
         better = self._met(after) < self._met(before)
         bad, donors = bad[better], donors[better]
-        for column, name in zip(columns, names, strict=True):
-            self.codes[bad, column] = self.codes[donors, column]
+        for name in sorted(names):
+            if name in self.domain.names:
+                column = self.domain.place(name)
+                self.codes[bad, column] = self.codes[donors, column]
             values, missing = self.drawn[name].values.copy(), self.drawn[name].missing.copy()
             values[bad], missing[bad] = values[donors], missing[donors]
             self.drawn[name] = ColumnValues(values, missing)
 
     def _met(self, drawn: Mapping[str, ColumnValues]) -> NDArray[np.int64]:
         """How many conditions each row meets."""
-        return np.asarray(sum(holds(one, drawn, self.domain).astype(np.int64) for one in self.conditions))
+        full = _all(dict(drawn), self.columns, self.made)
+        return np.asarray(sum(holds(one, full, self.domain).astype(np.int64) for one in self.conditions))
 
     def _donors(self, bad: NDArray[np.int64], kept: list[int]) -> NDArray[np.int64]:
         """For every impossible row a possible one that agrees in some columns; -1 if there is none."""
@@ -175,18 +220,22 @@ def holds(condition: Predicate, drawn: Mapping[str, ColumnValues], domain: Domai
     return _truth(condition, drawn, domain)[0]
 
 
+def _attribute(domain: Domain, name: str) -> Attribute | None:
+    return domain.attributes[domain.place(name)] if name in domain.names else None
+
+
 def _truth(condition: Predicate, drawn: Mapping[str, ColumnValues], domain: Domain) -> tuple[Truth, Truth]:
     """Where a condition is true, and where it is false."""
     match condition:
         case Compare(name, operator, value):
-            one, number = drawn[name], number_of(domain.attributes[domain.place(name)], value)
+            one, number = drawn[name], number_of(_attribute(domain, name), value)
             compare = {"==": np.equal, "!=": np.not_equal, "<": np.less, "<=": np.less_equal}
             compare |= {">": np.greater, ">=": np.greater_equal}
             met = compare[operator](one.values, number)
             return met & ~one.missing, ~met & ~one.missing
         case IsIn(name, values):
             one = drawn[name]
-            numbers = [number_of(domain.attributes[domain.place(name)], value) for value in values]
+            numbers = [number_of(_attribute(domain, name), value) for value in values]
             met = np.isin(one.values, numbers)
             return met & ~one.missing, ~met & ~one.missing
         case IsMissing(name):

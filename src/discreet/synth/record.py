@@ -12,6 +12,7 @@ from discreet.data.column import Column, column_from, column_to
 from discreet.data.schema import Schema
 from discreet.marginals.domain import Attribute, Domain
 from discreet.marginals.meter import Noisy
+from discreet.marginals.partition import Labels, Partition
 from discreet.mechanisms.record import noise_from
 from discreet.query.key import Key
 from discreet.synth.measurement import Measurement
@@ -21,8 +22,12 @@ __all__ = ["domain_from", "domain_to", "synthetic_from", "synthetic_to"]
 
 
 def domain_to(domain: Domain, columns: Mapping[str, Column]) -> list[dict[str, Any]]:
-    """The columns as declared, and how each was cut into codes."""
-    return [{"declared": column_to(columns[one.name]), "key": one.key.to_dict()} for one in domain.attributes]
+    """The attributes as declared, and how each was cut into codes."""
+    found = []
+    for one in domain.attributes:
+        entry = {"declared": column_to(columns[one.name]), "key": one.key.to_dict()}
+        found.append(entry if one.partition is None else entry | {"partition": one.partition.to_json()})
+    return found
 
 
 def domain_from(entries: list[dict[str, Any]]) -> tuple[Domain, dict[str, Column]]:
@@ -31,12 +36,22 @@ def domain_from(entries: list[dict[str, Any]]) -> tuple[Domain, dict[str, Column
     schema = Schema("synthetic", columns)
     found = []
     for entry in entries:
+        if "partition" in entry:
+            found.append(_partitioned(entry))
+            continue
         key = Key.from_dict(entry["key"], schema)
         column, labels = columns[key.column], key.labels(schema)
         names = tuple(labels)
         ordered = entry["declared"]["type"] not in ("category", "boolean")
         found.append(Attribute(key.column, key, names, ordered, column.nullable))
     return Domain(tuple(found)), columns
+
+
+def _partitioned(entry: dict[str, Any]) -> Attribute:
+    name, declared = entry["key"]["column"], entry["declared"]
+    cut = Partition.from_json(entry["partition"])
+    missing = bool(declared["nullable"])
+    return Attribute(name, Key(name), Labels(cut, missing, declared["type"]), True, missing, cut)
 
 
 def synthetic_to(made: Synthetic, measurement: Measurement) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.core.publication import Publication, rows_table
 from discreet.core.release import Release, harmless, with_notes, write_notes
-from discreet.data.column import Column
+from discreet.data.column import Column, column_from
 from discreet.data.schema import Schema
 from discreet.errors import InputError, MissingExtraError
 from discreet.ledger.door import Answer
@@ -21,6 +21,7 @@ from discreet.marginals.domain import Domain
 from discreet.marginals.meter import Noisy
 from discreet.query.predicate import Predicate, checked, predicate_from
 from discreet.synth.exclusions import repaired
+from discreet.synth.parts import MadeColumn, plain_columns
 from discreet.synth.record import domain_from, synthetic_from
 from discreet.synth.rows import ColumnValues, key_column, to_arrow
 from discreet.synth.sample import Codes
@@ -44,6 +45,9 @@ class SyntheticRelease(Publication):
     method: str
     domain: Domain
     declared: dict[str, Column]
+    """Of attributes and columns."""
+    parts: tuple[MadeColumn, ...]
+    """The columns, and the attributes each is made of."""
     impossible: tuple[Predicate, ...]
     keys: tuple[tuple[str, str | int], ...]
     made: Synthetic
@@ -55,12 +59,15 @@ class SyntheticRelease(Publication):
         entry = result["synth"]
         drawn: Any = answer.measured
         domain, declared = domain_from(entry["domain"])
+        parts = tuple(MadeColumn.from_json(one) for one in entry.get("columns", ())) or plain_columns(domain)
+        declared |= {one["name"]: column_from(one["name"], one["declared"]) for one in entry.get("columns", ())}
         schema = Schema(answer.dataset, declared)
         return cls(
             **answer.provenance(cost, remaining),
             method=entry["method"],
             domain=domain,
             declared=declared,
+            parts=parts,
             impossible=tuple(checked(predicate_from(one), schema) for one in entry["impossible"]),
             keys=tuple((name, form) for name, form in entry["keys"]),
             made=synthetic_from(entry["made"], drawn),
@@ -70,7 +77,7 @@ class SyntheticRelease(Publication):
 
     @cached_property
     def _rows(self) -> tuple[Codes, dict[str, ColumnValues], int]:
-        return repaired(self.domain, self.declared, self.made.codes, self.impossible)
+        return repaired(self.domain, self.declared, self.made.codes, self.impossible, self.parts)
 
     @property
     def codes(self) -> Codes:
@@ -79,7 +86,7 @@ class SyntheticRelease(Publication):
 
     @property
     def drawn(self) -> dict[str, ColumnValues]:
-        """The rows as numbers: codes of categories and booleans, days since 1970."""
+        """Values of attributes and columns as numbers: codes of categories and booleans, days or seconds since 1970."""
         return self._rows[1]
 
     @property
@@ -100,7 +107,7 @@ class SyntheticRelease(Publication):
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, keys first."""
-        return (*(name for name, _ in self.keys), *self.domain.names)
+        return (*(name for name, _ in self.keys), *(one.name for one in self.parts))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -124,8 +131,8 @@ class SyntheticRelease(Publication):
 
         _, drawn, _ = self._rows
         found = {name: key_column(form, len(self)) for name, form in self.keys}
-        for one in self.domain.attributes:
-            found[one.name] = to_arrow(one, self.declared[one.name], drawn[one.name])
+        for one in self.parts:
+            found[one.name] = to_arrow(self.declared[one.name], drawn[one.name])
         return with_notes(pyarrow.table(found), self.table_notes())
 
     def tables(self) -> dict[str, Release]:

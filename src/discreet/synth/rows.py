@@ -1,7 +1,7 @@
 """From codes to rows of values: of the declared types, inside the declared bounds, missing where a code says so.
 
-Where a code stands for a bin, a value is drawn evenly from it. The draws follow from the published codes: the same
-release gives the same rows whenever it is read, and nothing private is seen.
+Where a code stands for a run of points or a bin, a value is drawn evenly from it. The draws follow from the published
+codes: the same release gives the same rows whenever it is read, and nothing private is seen.
 """
 
 from __future__ import annotations
@@ -17,15 +17,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.column import Boolean, Category, Column, Date, Integer, Real
+from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Timestamp
+from discreet.data.instant import DAY, changes
 from discreet.errors import InputError, Phrase
 from discreet.marginals.domain import Attribute, Domain
+from discreet.marginals.partition import Partition
 from discreet.noise.replay import Replay, uniforms
 from discreet.query.key import Bin
 from discreet.query.measure import lattice_for
 from discreet.synth.sample import Codes
 
-__all__ = ["ColumnValues", "draw", "draw_rows", "key_column", "number_of", "to_arrow"]
+__all__ = [
+    "ColumnValues",
+    "draw",
+    "draw_rows",
+    "key_column",
+    "number_of",
+    "on_lattice",
+    "seed_of",
+    "shuffled",
+    "to_arrow",
+]
 
 _EPOCH = date(1970, 1, 1).toordinal()
 _FINE = 16  # points that the narrowest bin of real numbers has at least
@@ -45,11 +57,21 @@ class ColumnValues:
 
 def draw_rows(domain: Domain, columns: Mapping[str, Column], codes: Codes) -> dict[str, ColumnValues]:
     """Values for every column of a table of codes."""
-    seed = hashlib.sha256(np.ascontiguousarray(codes, dtype="<i8").tobytes()).digest()
+    seed = seed_of(codes)
     return {
         attribute.name: draw(attribute, columns[attribute.name], codes[:, place], seed)
         for place, attribute in enumerate(domain.attributes)
     }
+
+
+def seed_of(codes: Codes) -> bytes:
+    """What all draws for these codes follow from."""
+    return hashlib.sha256(np.ascontiguousarray(codes, dtype="<i8").tobytes()).digest()
+
+
+def shuffled(codes: Codes) -> Codes:
+    """Rows in an order that says nothing of how they were made; it follows from them."""
+    return codes[np.argsort(uniforms(Replay(seed_of(codes) + b"order"), len(codes)), kind="stable")]
 
 
 def draw(attribute: Attribute, column: Column, codes: NDArray[np.int64], seed: bytes) -> ColumnValues:
@@ -59,6 +81,8 @@ def draw(attribute: Attribute, column: Column, codes: NDArray[np.int64], seed: b
     match column:
         case Category() | Boolean():
             return ColumnValues(known, missing)
+        case Integer() | Real() | Date() if attribute.partition is not None:
+            return ColumnValues(_points(attribute.partition, column, known, seed + attribute.name.encode()), missing)
         case Integer() | Real() | Date():
             step = Fraction(1) if not isinstance(column, Real) else _step(column, attribute)
             low, high = _ends(attribute, column, step)
@@ -68,6 +92,27 @@ def draw(attribute: Attribute, column: Column, codes: NDArray[np.int64], seed: b
             return ColumnValues(places * float(step) if isinstance(column, Real) else places, missing)
         case _:
             raise InputError(f"columns.{attribute.name}", Phrase("free text"), "a column whose values are declared")
+
+
+def _points(partition: Partition, column: Column, codes: Codes, seed: bytes) -> NDArray[Any]:
+    """A point of each code's run, evenly."""
+    first, many = partition.starts[codes], (partition.ends - partition.starts + 1)[codes]
+    share = uniforms(Replay(seed), len(codes))
+    index = first + np.minimum((share * many).astype(np.int64), many - 1)
+    if isinstance(column, Real):
+        return on_lattice(index, partition.origin, partition.unit)
+    return np.asarray(index * int(partition.unit) + int(partition.origin))
+
+
+def on_lattice(index: NDArray[np.int64], origin: Fraction, unit: Fraction) -> NDArray[np.float64]:
+    """The float nearest to each point: one division of whole numbers, so that 57 cents are 0.57.
+
+    >>> on_lattice(np.array([57]), Fraction(0), Fraction(1, 100)).tolist()
+    [0.57]
+    """
+    scale = math.lcm(origin.denominator, unit.denominator)
+    whole = index.astype(np.float64) * float(unit * scale) + float(origin * scale)
+    return np.asarray(whole / float(scale))
 
 
 def _step(column: Real, attribute: Attribute) -> Fraction:
@@ -106,14 +151,14 @@ def _number(value: Any) -> Fraction | int:
     return value if isinstance(value, Fraction) else int(value)
 
 
-def number_of(attribute: Attribute, value: Any) -> Any:
+def number_of(attribute: Attribute | None, value: Any) -> Any:
     """A constant of a condition as the number that stands for it here."""
-    if isinstance(value, str):
+    if isinstance(value, str) and attribute is not None:
         return attribute.labels.index(value)
     return _number(value) if isinstance(value, date) else float(value) if isinstance(value, Fraction) else int(value)
 
 
-def to_arrow(attribute: Attribute, column: Column, drawn: ColumnValues) -> Any:
+def to_arrow(column: Column, drawn: ColumnValues) -> Any:
     """A column of an Arrow table."""
     import pyarrow
 
@@ -130,8 +175,19 @@ def to_arrow(attribute: Attribute, column: Column, drawn: ColumnValues) -> Any:
             )
         case Real():
             return pyarrow.array(drawn.values.astype(np.float64), mask=drawn.missing)
+        case Timestamp():
+            local = shown_times(drawn.values, column)
+            return pyarrow.array(local, mask=drawn.missing).cast(pyarrow.timestamp("s"))
         case _:
             return pyarrow.array(drawn.values.astype(np.int64), mask=drawn.missing)
+
+
+def shown_times(instants: NDArray[np.int64], column: Timestamp) -> NDArray[np.int64]:
+    """What clocks of the zone that stored times are read in show, as seconds since they showed 1970."""
+    moves = changes(column.naive, int(column.lower) - 2 * DAY, int(column.upper) + 2 * DAY)
+    offsets = np.array(moves.offsets, dtype=np.int64)
+    starts = np.array(moves.instants, dtype=np.int64)
+    return np.asarray(instants + offsets[np.searchsorted(starts, instants, side="right")], dtype=np.int64)
 
 
 def key_column(form: str | int, rows: int) -> Any:

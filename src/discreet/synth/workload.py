@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,8 @@ LARGEST = 1_000_000
 """How many cells a marginal of the workload may have."""
 MOST = 100_000_000
 """How many cells all of them may have together."""
+MERGED = 64
+"""To about how many codes methods merge a long column of numbers or days."""
 _TRIPLE = 50_000  # cells of a triple, if nobody says how many rows there are
 _LISTED = 20_000  # marginals
 
@@ -78,17 +80,20 @@ class WorkloadMarginals:
     limit: int = LARGEST
 
 
-def resolve_workload(asked: WorkloadSpec, domain: Domain, rows: int | None = None) -> WorkloadMarginals:
+def resolve_workload(
+    asked: WorkloadSpec, domain: Domain, rows: int | None = None, parts: Mapping[str, Sequence[str]] | None = None
+) -> WorkloadMarginals:
     """Read a workload: "pairs" (the default), "triples", names of columns in lists, or such lists with weights.
 
     Of pairs and triples those with too many cells are left out; what is listed and too large is an error. A triple may
-    have as many cells as there will be `rows`, since in more of them counts would mostly be noise.
+    have as many cells as there will be `rows`, since in more of them counts would mostly be noise. A column made of
+    `parts` stands for each of them. Long columns with an order count as `MERGED` codes, to which methods merge them.
     """
     if asked is None or isinstance(asked, str):
         found = _all(asked or "pairs", domain, rows)
     else:
-        found = WorkloadMarginals(_listed(asked, domain))
-    cells = sum(domain.cells(columns) for columns in found.marginals)
+        found = WorkloadMarginals(_listed(asked, domain, parts or {}))
+    cells = sum(_cells(domain, columns) for columns in found.marginals)
     if cells > MOST or len(found.marginals) > _LISTED:
         got = Phrase(f"{len(found.marginals):,} marginals of {cells:,} cells")
         raise InputError("workload", got, f"at most {_LISTED:,} marginals of {MOST:,} cells together", _advice(domain))
@@ -102,42 +107,51 @@ def _all(kind: str, domain: Domain, rows: int | None) -> WorkloadMarginals:
     many = min(sizes[kind], len(domain))
     limit = LARGEST if many < 3 else min(LARGEST, rows if rows is not None else _TRIPLE)
     every = list(itertools.combinations(range(len(domain)), many))
-    kept = [columns for columns in every if domain.cells(columns) <= limit]
-    left_out = tuple(columns for columns in every if domain.cells(columns) > limit)
+    kept = [columns for columns in every if _cells(domain, columns) <= limit]
+    left_out = tuple(columns for columns in every if _cells(domain, columns) > limit)
     if many == 3:  # a pair that is in no triple of a fair size still matters
         held = {pair for columns in kept for pair in itertools.combinations(columns, 2)}
         pairs = itertools.combinations(range(len(domain)), 2)
-        kept += [pair for pair in pairs if pair not in held and domain.cells(pair) <= LARGEST]
+        kept += [pair for pair in pairs if pair not in held and _cells(domain, pair) <= LARGEST]
     if not kept:
-        smallest = min(left_out, key=domain.cells)
+        smallest = min(left_out, key=lambda columns: _cells(domain, columns))
         raise _too_large(smallest, domain)
     return WorkloadMarginals(dict.fromkeys(kept, 1.0), left_out, limit)
 
 
-def _listed(asked: Iterable[Any] | Mapping[Any, float], domain: Domain) -> dict[Columns, float]:
+def _cells(domain: Domain, columns: Columns) -> int:
+    """How many cells a marginal has when long columns with an order are merged."""
+    attributes = [domain.attributes[column] for column in columns]
+    return math.prod(min(one.size, MERGED) if one.partition is not None else one.size for one in attributes)
+
+
+def _listed(
+    asked: Iterable[Any] | Mapping[Any, float], domain: Domain, parts: Mapping[str, Sequence[str]]
+) -> dict[Columns, float]:
     if not isinstance(asked, (Mapping, Iterable)):
         raise InputError("workload", asked, '"pairs", "triples", or a list such as [("age", "sex")]')
     weights = asked if isinstance(asked, Mapping) else None
     marginals: dict[Columns, float] = {}
     for names in asked:
         listed = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Iterable) else (names,)
-        places = tuple(sorted(domain.place(name, "workload") for name in listed))
-        if len(set(places)) != len(places):
+        if len(set(listed)) != len(listed):
             raise InputError("workload", listed, "a list of marginals with each column once")
         weight = 1.0 if weights is None else weights[names]
         if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not math.isfinite(weight):
             raise InputError("workload", weight, "weighted by numbers")
-        marginals[places] = marginals.get(places, 0.0) + weight
+        for one in itertools.product(*(parts.get(name, (name,)) for name in listed)):
+            places = tuple(sorted(domain.place(name, "workload") for name in one))
+            marginals[places] = marginals.get(places, 0.0) + weight
     found = read_workload(marginals, domain)
     for columns in found:
-        if domain.cells(columns) > LARGEST:
+        if _cells(domain, columns) > LARGEST:
             raise _too_large(columns, domain)
     return found
 
 
 def _too_large(columns: Columns, domain: Domain) -> InputError:
-    sizes = " x ".join(f"{domain.names[column]} ({domain.sizes[column]:,})" for column in columns)
-    allowed = f"made of marginals of at most {LARGEST:,} cells: {sizes} makes {domain.cells(columns):,}"
+    sizes = " x ".join(f"{domain.names[column]} ({_cells(domain, (column,)):,})" for column in columns)
+    allowed = f"made of marginals of at most {LARGEST:,} cells: {sizes} makes {_cells(domain, columns):,}"
     return InputError("workload", tuple(domain.names[column] for column in columns), allowed, _advice(domain))
 
 

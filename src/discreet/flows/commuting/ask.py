@@ -113,7 +113,7 @@ class CommuteAsk(Ask):
             question,
             domain,
             land,
-            _sizes(self.sizes, ends),
+            _sizes(self.sizes, tuple(ends)),
             self.method,
             self.prior,
             self.delta,

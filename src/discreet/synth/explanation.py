@@ -1,0 +1,178 @@
+"""What there is to know about a synthetic table before it is paid: errors, how values are told apart, what is missed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from discreet.core.explanation import Accuracy, Explanation
+from discreet.core.note import Note
+from discreet.core.release import plural
+from discreet.data.column import Date, Integer, Real, Timestamp
+from discreet.marginals.domain import Attribute
+from discreet.marginals.partition import Labels
+from discreet.query.key import Bin
+from discreet.query.notes import cell_notes, join_notes
+from discreet.query.plan import noise_name
+from discreet.synth.methods import outline_of
+from discreet.synth.parts import MadeColumn
+from discreet.synth.spikes import SHARE, least_rows, searched
+
+if TYPE_CHECKING:
+    from discreet.synth.plan import SynthPlan
+
+__all__ = ["declared_notes", "explained"]
+
+_MINUTE = 60
+_NAMED = 6  # columns or marginals named in a note
+
+
+def explained(plan: SynthPlan) -> Explanation:
+    """What there is to know before it is paid."""
+    many = "as many rows as there seem to be" if plan.rows is None else f"{plan.rows:,} rows"
+    most = max((plan.domain.cells(one) for one in plan.workload), default=0)
+    outline = outline_of(plan.method)
+    steps = [] if outline is None else outline(plan.blank(), plan.workload, plan.confidence)
+    errors = _errors(plan)
+    drowned = f"{errors[0].half_width or 0:,.0f}"
+    facts: dict[str, Any] = {
+        "method": plan.method,
+        "why": plan.why,
+        "rows": plan.rows,
+        "columns": [one.name for one in plan.made],
+        "codes": dict(zip(plan.domain.names, plan.domain.sizes, strict=True)),
+        "marginals": len(plan.workload),
+        "left_out": [[plan.domain.names[column] for column in one] for one in plan.left_out],
+    }
+    return Explanation(
+        title=f"Plan for synthetic rows of {plan.dataset!r}",
+        unit=str(plan.schema.unit),
+        shape=(
+            f"Makes {many}, in {plural(len(plan.made), 'column')}. Method: {plan.method}: {plan.why}.",
+            f"Preserves {plural(len(plan.workload), 'marginal')}, of up to {most:,} cells.",
+        ),
+        errors=tuple(errors),
+        confidence=plan.confidence,
+        steps=tuple(steps),
+        notes=(
+            "Errors are for scale, with the price shared evenly: methods share it unevenly.",
+            f"Whatever the method, a table of about {drowned} rows or fewer would be lost in the noise.",
+            *(note.text for note in declared_notes(plan)),
+            *_made(plan),
+        ),
+        facts=facts,
+    )
+
+
+def _errors(plan: SynthPlan) -> list[Accuracy]:
+    """The error of one-way and two-way counts by the noise alone, if the price were shared evenly among them."""
+    blank = plan.blank()
+    pairs = {tuple(sorted((a, b))) for one in plan.workload for a in one for b in one if a != b}
+    errors = []
+    for kind, many in (("one-way", len(plan.domain)), ("two-way", len(pairs))):
+        if many:
+            noise = blank.noise(plan.price / many)
+            name = f"a {kind} count, one of {plural(many, 'marginal')}"
+            errors.append(Accuracy(name, noise_name(noise), noise.error(plan.confidence)))
+    return errors
+
+
+def declared_notes(plan: SynthPlan) -> list[Note]:
+    """What the rows leave out of the table they are made from, as far as it was declared: nothing is read for it."""
+    attributes = plan.domain.attributes
+    notes = [Note("bins", text, ()) for text in (*_put_together(plan), *_values(plan))]
+    notes += [Note("bins", _binned(one), ()) for one in attributes if one.partition is None and _is_binned(one)]
+    columns = {one.name: plan.schema.column(one.name) for one in plan.made}
+    if bounded := [name for name, one in columns.items() if isinstance(one, Integer | Real | Date | Timestamp)]:
+        text = f"Values of {_few(bounded)} outside the declared bounds go to the nearer end."
+        notes.append(Note("bounds", text, ()))
+    strict = [name for name, one in columns.items() if not one.nullable]
+    if strict:
+        text = (
+            f"A row without a declared value of {_few(strict, 'or')} is left out of everything; to keep such rows, "
+            "with the value missing, declare the column nullable."
+        )
+        notes.append(Note("outside", text, ()))
+    if gaps := [name for name, one in columns.items() if one.nullable]:
+        text = f"Missing and undeclared values of {_few(gaps)} are a value of their own: missing."
+        notes.append(Note("missing", text, ()))
+    notes += cell_notes(plan.schema, (), plan.condition, cells=None, cell="combination", of=" of values")
+    notes += join_notes(plan.schema, plan.domain.names, ())
+    if plan.left_out:
+        named = [" x ".join(plan.domain.names[column] for column in one) for one in plan.left_out]
+        text = f"Not preserved, with more than {plan.limit:,} cells: {plural(len(named), 'marginal')}, {_few(named)}."
+        notes.append(Note("marginals", text, ()))
+    return notes
+
+
+def _made(plan: SynthPlan) -> list[str]:
+    """What is made up, and what is changed."""
+    made = []
+    if plan.keys:
+        made.append(f"{_few([name for name, _ in plan.keys])}: made anew, another for every row.")
+    if plan.impossible:
+        rules = plural(len(plan.impossible), "condition")
+        made.append(f"Rows that cannot be ({rules}) are changed until they can; that costs nothing.")
+    return made
+
+
+def _put_together(plan: SynthPlan) -> list[str]:
+    """Columns that are made of parts."""
+    lines = []
+    for one in plan.made:
+        if one.base is not None:
+            text = f"{one.name} is made from {one.base} and the difference between them"
+            lines.append(f"{text}; where {one.base} is missing, so is {one.name}.")
+        elif not one.plain:
+            step = getattr(plan.schema.column(one.name), "step", None)
+            seconds = "; seconds are drawn evenly" if step is None or step < _MINUTE else ""
+            lines.append(f"{one.name} is made of its day and its time of day{seconds}.")
+    return lines
+
+
+def _values(plan: SynthPlan) -> list[str]:
+    """How numbers and days are told apart, and which values are found."""
+    runs: dict[str, list[str]] = {}
+    for one in plan.domain.attributes:
+        cut = one.partition
+        if cut is not None and isinstance(one.labels, Labels) and one.labels.kind == "real":
+            runs.setdefault(f"{float(cut.unit):.12g}", []).append(one.name)
+    lines = [f"{_few(names)}: in steps of {step}." for step, names in runs.items()]
+    fine = searched(plan.domain).attributes
+    if not fine:
+        return lines
+    noise = plan.blank().noise(plan.search / len(fine))
+    least = [least_rows(one, noise) for one in fine]
+    many = f"{min(least):,}" if min(least) == max(least) else f"{min(least):,} to {max(least):,}"
+    named = _few([_words(one.name, plan.made) for one in fine])
+    return [
+        *lines,
+        f"Values of {named} that more than about {many} rows share are found, for {float(SHARE):.0%} of the price, and "
+        "have a code of their own; others are in runs, shorter near zero, and are drawn evenly inside one.",
+    ]
+
+
+def _words(attribute: str, made: Sequence[MadeColumn]) -> str:
+    """What people call an attribute: the time of pickup, say."""
+    for one in made:
+        if attribute in one.parts and not one.plain and one.base is None:
+            return f"the {'day' if attribute == one.parts[0] else 'time'} of {one.name}"
+    return attribute
+
+
+def _is_binned(attribute: Attribute) -> bool:
+    return isinstance(attribute.labels[0], Bin)
+
+
+def _binned(attribute: Attribute) -> str:
+    bins = [label for label in attribute.labels if isinstance(label, Bin)]
+    text = f"{attribute.name} is told apart in {len(bins):,} bins, {bins[0]}, ... {bins[-1]}"
+    return f"{text}; inside one, values are drawn evenly."
+
+
+def _few(names: Iterable[str], last: str = "and") -> str:
+    """A list in words, cut short if it is long."""
+    listed = list(names)
+    if len(listed) > _NAMED:
+        listed = [*listed[: _NAMED - 1], f"{len(listed) - _NAMED + 1:,} more"]
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} {last} {listed[-1]}"

@@ -1,0 +1,244 @@
+"""Columns that are made of parts: a timestamp of its day and its time of day, a column of another one and their
+difference.
+
+A dropoff drawn by itself would lie before its pickup every other time. Where two columns are alike, the second is made
+as the first plus what lies between them, which is counted as a column of its own. Which columns are made so follows
+from the schema, or is said.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
+from discreet.data.expression.node import quoted
+from discreet.data.instant import DAY, changes
+from discreet.data.schema import Schema
+from discreet.errors import InputError, kind_of
+from discreet.marginals.domain import Domain, lattice_of
+from discreet.marginals.partition import Partition
+from discreet.noise.replay import Replay, uniforms
+from discreet.synth.rows import ColumnValues, draw_rows, on_lattice, seed_of
+from discreet.synth.sample import Codes
+
+__all__ = ["MadeColumn", "assemble", "draw_parts", "made_columns", "names_of", "partitions_of", "plain_columns"]
+
+_MINUTES = 1440
+_QUARTER = 15  # minutes: how finely times of day are told apart
+
+
+@dataclass(frozen=True, slots=True)
+class MadeColumn:
+    """A column of the table, and the attributes it is made of: itself, a day and a time, or a difference to `base`."""
+
+    name: str
+    parts: tuple[str, ...]
+    base: str | None = None
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is one attribute as it is."""
+        return self.base is None and len(self.parts) == 1
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {"name": self.name, "parts": list(self.parts), "base": self.base}
+
+    @classmethod
+    def from_json(cls, entry: dict[str, Any]) -> MadeColumn:
+        """What `to_json` made."""
+        return cls(entry["name"], tuple(entry["parts"]), entry["base"])
+
+
+def made_columns(
+    schema: Schema, columns: Iterable[str] | None, differences: Mapping[str, str] | None
+) -> tuple[MadeColumn, ...]:
+    """How each column is made: `differences` says which as another plus a difference; None: days and times alike."""
+    if isinstance(columns, str):
+        raise InputError("columns", columns, "at least one column, in a list")
+    named = [name for name in schema.columns if name != schema.unit.column] if columns is None else list(columns)
+    named = [schema.canonical(name, "columns") for name in named]
+    bases = _alike(named, schema) if differences is None else _stated(differences, named, schema)
+    made = {name: _made(name, schema, bases.get(name)) for name in named}
+    order = dict.fromkeys(named) if len(made) == len(named) else {}
+    if not order:
+        raise InputError(
+            "columns", named, "a list with each column once" if named else "at least one column, in a list"
+        )
+    return tuple(made[name] for name in order)
+
+
+def _made(name: str, schema: Schema, base: str | None) -> MadeColumn:
+    if base is not None:
+        return MadeColumn(name, (schema.canonical(f"{quoted(name)} - {quoted(base)}", "differences"),), base)
+    if isinstance(schema.column(name, "columns"), Timestamp):
+        column = quoted(name)
+        texts = (f"CAST({column} AS DATE)", f"HOUR({column}) * 60 + MINUTE({column})")
+        return MadeColumn(name, tuple(schema.canonical(text, "columns") for text in texts))
+    return MadeColumn(name, (name,))
+
+
+def _alike(named: list[str], schema: Schema) -> dict[str, str]:
+    """Days with days and times with times, where their bounds overlap: all but the first are made from the first."""
+    first: dict[type, str] = {}
+    found = {}
+    for name in named:
+        column = schema.column(name, "columns")
+        if name not in schema.columns or not isinstance(column, Date | Timestamp):
+            continue
+        base = first.setdefault(type(column), name)
+        if base != name and _overlap(column, schema.column(base)):
+            found[name] = base
+    return found
+
+
+def _overlap(one: Column, two: Column) -> bool:
+    """Whether two columns share at least half of the shorter one's range."""
+    ends = [_ends(column) for column in (one, two)]
+    shared = min(high for _, high in ends) - max(low for low, _ in ends)
+    return bool(2 * shared >= min(high - low for low, high in ends))
+
+
+def _ends(column: Any) -> tuple[int, int]:
+    if isinstance(column, Date):
+        return column.lower.toordinal(), column.upper.toordinal()
+    return int(column.lower), int(column.upper)
+
+
+def _stated(differences: Mapping[str, str], named: list[str], schema: Schema) -> dict[str, str]:
+    if not isinstance(differences, Mapping):
+        raise InputError("differences", differences, 'columns by what they are made from: {"dropoff": "pickup"}')
+    found = {}
+    for name, base in differences.items():
+        for one in (name, base):
+            if one not in named:
+                raise InputError("differences", one, "a column that is made", among=named)
+        column, other = schema.column(name), schema.column(base)
+        alike = type(column) is type(other) or (
+            isinstance(column, Integer | Real) and isinstance(other, Integer | Real)
+        )
+        if name == base or not alike or isinstance(column, Category | Boolean | Text):
+            hint = "Both must be numbers, days or timestamps."
+            raise InputError(f"differences.{name}", base, "another column of the same kind", hint)
+        found[name] = base
+    for name, base in found.items():
+        if base in found:
+            raise InputError(f"differences.{name}", base, "a column that is not itself made from another")
+    return found
+
+
+def partitions_of(made: Iterable[MadeColumn], schema: Schema) -> dict[str, Partition]:
+    """How parts that are no columns of the table are cut into codes."""
+    found: dict[str, Partition] = {}
+    for one in made:
+        column = schema.column(one.name)
+        if one.base is not None:
+            found[one.parts[0]] = _between(schema.column(one.parts[0]), column, schema.column(one.base))
+        elif isinstance(column, Timestamp) and not one.plain:
+            step = max((column.step or 60) // 60, 1)
+            step = step if _MINUTES % step == 0 else 1
+            width = max(_QUARTER // step, 1)
+            found[one.parts[1]] = Partition.even(Fraction(0), Fraction(step), _MINUTES // step - 1, width)
+    return found
+
+
+def _between(difference: Column, column: Column, base: Column) -> Partition:
+    """A difference, in the steps that both columns have: finely near zero."""
+    if not isinstance(difference, Integer | Real):
+        raise InputError("differences", kind_of(difference), "columns whose difference is a number")
+    steps = [step for one in (column, base) if (step := getattr(one, "step", None)) is not None]
+    unit = Fraction(1) if isinstance(difference, Integer) else lattice_of(difference)[1]
+    if len(steps) == 2:
+        unit = _common(Fraction(steps[0]), Fraction(steps[1]))
+    origin = math.ceil(difference.lower / unit) * unit
+    return Partition.scaled(origin, unit, int((difference.upper - origin) // unit))
+
+
+def _common(one: Fraction, two: Fraction) -> Fraction:
+    """The largest step that both steps are multiples of."""
+    scale = math.lcm(one.denominator, two.denominator)
+    return Fraction(math.gcd(int(one * scale), int(two * scale)), scale)
+
+
+def plain_columns(domain: Domain) -> tuple[MadeColumn, ...]:
+    """Every attribute as a column of its own."""
+    return tuple(MadeColumn(name, (name,)) for name in domain.names)
+
+
+def draw_parts(
+    domain: Domain, made: Iterable[MadeColumn], columns: Mapping[str, Column], codes: Codes
+) -> dict[str, ColumnValues]:
+    """Values for every attribute of a table of codes, and seconds for the timestamps among its columns."""
+    drawn, seed = draw_rows(domain, columns, codes), seed_of(codes)
+    for one in made:
+        column = columns[one.name]
+        if isinstance(column, Timestamp) and one.base is None:
+            step = column.step or 1
+            many = max(60 // step, 1)
+            share = uniforms(Replay(seed + _seconds(one.name).encode()), len(codes))
+            seconds = np.minimum((share * many).astype(np.int64), many - 1) * (step if step < 60 else 0)
+            drawn[_seconds(one.name)] = ColumnValues(seconds, np.zeros(len(codes), dtype=bool))
+    return drawn
+
+
+def names_of(one: MadeColumn) -> tuple[str, ...]:
+    """The names under which a column's parts are drawn."""
+    return one.parts if one.plain or one.base is not None else (*one.parts, _seconds(one.name))
+
+
+def _seconds(name: str) -> str:
+    return f"{name}, seconds"
+
+
+def assemble(
+    made: Iterable[MadeColumn], declared: Mapping[str, Column], drawn: Mapping[str, ColumnValues]
+) -> dict[str, ColumnValues]:
+    """The columns of the table from what was drawn for their parts."""
+    waiting, found = list(made), dict[str, ColumnValues]()
+    for one in sorted(waiting, key=lambda each: each.base is not None):
+        column, parts = declared[one.name], [drawn[name] for name in names_of(one)]
+        if one.base is not None:
+            found[one.name] = _sum(found[one.base], parts[0], column)
+        elif isinstance(column, Timestamp):
+            found[one.name] = _time(parts[0], parts[1], parts[2], column)
+        else:
+            found[one.name] = parts[0]
+    return {one.name: found[one.name] for one in waiting}
+
+
+def _sum(base: ColumnValues, difference: ColumnValues, column: Any) -> ColumnValues:
+    missing = base.missing | difference.missing
+    total = base.values + difference.values
+    if isinstance(column, Real):
+        origin, unit, last = lattice_of(column)
+        index = np.rint((total - float(origin)) / float(unit))
+        return ColumnValues(on_lattice(np.clip(index, 0, last).astype(np.int64), origin, unit), missing)
+    low, high = _whole(column.lower), _whole(column.upper)
+    return ColumnValues(np.clip(total, low, high), missing)
+
+
+def _whole(bound: Any) -> int:
+    return (bound - date(1970, 1, 1)).days if isinstance(bound, date) else int(bound)
+
+
+def _time(day: ColumnValues, minute: ColumnValues, second: ColumnValues, column: Timestamp) -> ColumnValues:
+    """Instants from what the clocks of the zone show."""
+    local = day.values.astype(np.int64) * DAY + minute.values.astype(np.int64) * 60 + second.values
+    instants = np.clip(_instants(local, column), int(column.lower), int(column.upper))
+    return ColumnValues(instants, day.missing | minute.missing)
+
+
+def _instants(local: NDArray[np.int64], column: Timestamp) -> NDArray[np.int64]:
+    """Local times as instants: with the offset from before a change of clocks, where it repeats or leaves one out."""
+    moves = changes(column.timezone, int(column.lower) - 2 * DAY, int(column.upper) + 2 * DAY)
+    offsets = np.array(moves.offsets, dtype=np.int64)
+    ends = np.array(moves.local, dtype=np.int64)
+    return np.asarray(local - offsets[np.searchsorted(ends, local, side="right")], dtype=np.int64)

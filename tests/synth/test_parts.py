@@ -1,0 +1,171 @@
+"""Columns made of parts: timestamps that are times, differences that have their sign, on every clock."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from fractions import Fraction
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pyarrow
+import pytest
+
+import discreet
+from discreet import Budget
+from discreet.data.column import Category, Date, Integer, Real, Timestamp
+from discreet.data.schema import Schema
+from discreet.errors import InputError
+from discreet.marginals.domain import Domain
+from discreet.synth.parts import MadeColumn, assemble, draw_parts, made_columns, partitions_of
+from discreet.synth.rows import ColumnValues, to_arrow
+
+VIENNA = "Europe/Vienna"
+COLUMNS = {
+    "start": Timestamp("2024-03-25", "2024-04-05", VIENNA, nullable=False, step=60),
+    "end": Timestamp("2024-03-25", "2024-04-05", VIENNA, nullable=False, step=60),
+    "later": Timestamp("2030-01-01", "2030-12-31", VIENNA),
+    "born": Date("1950-01-01", "2000-12-31"),
+    "hired": Date("1970-01-01", "2024-12-31"),
+    "net": Real(0, 100, nullable=False, step=0.01),
+    "gross": Real(0, 150, nullable=False, step=0.01),
+    "kind": Category(["a", "b"], nullable=False),
+}
+SCHEMA = Schema("t", COLUMNS)
+
+
+def by_name(made):
+    return {one.name: one for one in made}
+
+
+def test_days_and_times_that_are_alike_are_made_from_the_first():
+    made = by_name(made_columns(SCHEMA, None, None))
+    assert made["start"].parts == ("CAST(start AS DATE)", "HOUR(start) * 60 + MINUTE(start)")
+    assert made["end"] == MadeColumn("end", ('"end" - start',), "start")
+    assert made["later"].base is None  # other years: nothing links them
+    assert made["hired"].base == "born"
+    assert made["gross"].plain
+    assert by_name(made_columns(SCHEMA, None, {"gross": "net"}))["gross"].base == "net"
+    assert by_name(made_columns(SCHEMA, None, {}))["hired"].plain
+
+
+@pytest.mark.parametrize(
+    ("differences", "field"),
+    [
+        ({"gross": "nett"}, "differences"),
+        ({"gross": "kind"}, "differences.gross"),
+        ({"gross": "gross"}, "differences.gross"),
+        ({"kind": "kind"}, "differences.kind"),
+        ({"gross": "net", "net": "gross"}, "differences.gross"),
+        (["gross"], "differences"),
+    ],
+)
+def test_differences_are_of_columns_of_one_kind(differences, field):
+    with pytest.raises(InputError) as caught:
+        made_columns(SCHEMA, None, differences)
+    assert caught.value.field == field
+
+
+def test_local_times_become_the_instants_that_clocks_mean():
+    column = COLUMNS["start"]
+    made = made_columns(SCHEMA, ["start"], None)
+    domain = Domain.of(SCHEMA, made[0].parts, None, partitions_of(made, SCHEMA))
+    day, minute = made[0].parts
+    rng = np.random.default_rng(2)
+    count = 3000
+    days = rng.integers(0, 12, count) + (datetime(2024, 3, 25) - datetime(1970, 1, 1)).days
+    minutes = rng.integers(0, 1440, count)
+    nowhere = np.zeros(count, dtype=bool)
+    drawn = {day: ColumnValues(days, nowhere), minute: ColumnValues(minutes, nowhere)}
+    drawn["start, seconds"] = ColumnValues(np.zeros(count, dtype=np.int64), nowhere)
+    found = assemble(made, SCHEMA.columns, drawn)["start"].values
+    zone = ZoneInfo(VIENNA)
+    for place in range(count):
+        local = datetime(1970, 1, 1) + timedelta(days=int(days[place]), minutes=int(minutes[place]))
+        wanted = min(max(int(local.replace(tzinfo=zone).timestamp()), int(column.lower)), int(column.upper))
+        assert found[place] == wanted, local  # also in the hour that is left out on 31 March
+    assert len(domain) == 2
+
+
+def trips(rows=3000, seed=4):
+    rng = np.random.default_rng(seed)
+    start = datetime(2024, 3, 26) + np.array([timedelta(minutes=int(one)) for one in rng.integers(0, 8 * 1440, rows)])
+    length = np.array([timedelta(minutes=int(one)) for one in rng.integers(2, 40, rows)])
+    net = rng.integers(0, 9000, rows) / 100
+    return pyarrow.table(
+        {
+            "start": pyarrow.array(start.tolist(), pyarrow.timestamp("us")),
+            "end": pyarrow.array((start + length).tolist(), pyarrow.timestamp("us")),
+            "net": net,
+            "gross": np.round(net * 1.2, 2),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    schema = Schema("trips", {name: COLUMNS[name] for name in ("start", "end", "net", "gross")})
+    ledger = tmp_path_factory.mktemp("parts") / "l.db"
+    desk = discreet.open(trips(), schema, ledger=ledger, budget=Budget(epsilon=100), create=True)
+    ask = desk.synthesize(differences={"end": "start", "gross": "net"}, impossible=["end < '2024-03-26 00:10'"])
+    return ask.plan(epsilon=20).release(release="made"), desk
+
+
+def test_made_rows_have_times_in_order_and_on_their_step(made):
+    release, desk = made
+    rows = release.to_pandas()
+    assert list(rows) == ["start", "end", "net", "gross"]
+    assert (rows["end"] > rows["start"]).mean() > 0.98
+    assert (rows["start"].dt.second == 0).all()
+    assert ((rows["end"] - rows["start"]).dt.total_seconds() % 60 == 0).all()
+    assert (rows["gross"] >= rows["net"]).mean() > 0.95
+    assert np.allclose(rows["net"] * 100, np.rint(rows["net"] * 100))
+    assert rows["end"].min() >= datetime(2024, 3, 26, 0, 10)
+    assert abs((rows["end"] - rows["start"]).dt.total_seconds().median() / 60 - 20.5) < 2
+    assert desk.release("made").to_pandas().equals(rows)
+
+
+def test_rows_that_were_made_are_read_back_under_the_same_schema(made, tmp_path):
+    release, _ = made
+    path = release.save(tmp_path / "rows.csv")
+    schema = Schema("trips", {name: COLUMNS[name] for name in ("start", "end", "net", "gross")})
+    desk = discreet.open(path, schema, ledger=tmp_path / "l.db", budget=Budget(epsilon=10**6), create=True)
+    late = desk.table().where("end > start").agg(n=discreet.count()).plan(epsilon=10**5).release()
+    rows = release.to_pandas()
+    assert late.to_pandas()["n"][0] == (rows["end"] > rows["start"]).sum()
+
+
+def test_parts_may_be_asked_for_by_the_name_of_their_column(made):
+    _, desk = made
+    offer = desk.synthesize(workload=[("start", "net")], columns=["start", "net"]).plan(epsilon=1)
+    assert sorted(offer.plan.workload) == [(0, 2), (1, 2)]
+
+
+def test_what_is_missing_in_a_part_is_missing_in_the_column():
+    made = (MadeColumn("a", ("a",)), MadeColumn("b", ("b - a",), "a"))
+    columns = {"a": Integer(0, 9), "b": Integer(0, 9)}
+    gone = np.array([True, False, False]), np.array([False, True, False])
+    drawn = {
+        name: ColumnValues(np.array([1, 2, 3]), missing) for name, missing in zip(("a", "b - a"), gone, strict=True)
+    }
+    found = assemble(made, columns, drawn)
+    assert to_arrow(columns["b"], found["b"]).to_pylist() == [None, None, 6]
+    assert to_arrow(columns["a"], found["a"]).to_pylist() == [None, 2, 3]
+
+
+def test_seconds_are_drawn_on_the_declared_step():
+    for step, most in ((None, 60), (15, 4), (60, 1)):
+        schema = Schema("t", {"at": Timestamp("2024-01-01", "2024-01-09", "UTC", nullable=False, step=step)})
+        made = made_columns(schema, None, None)
+        domain = Domain.of(schema, made[0].parts, None, partitions_of(made, schema))
+        codes = np.zeros((2000, 2), dtype=np.int64)
+        seconds = draw_parts(domain, made, {**schema.columns, **{n: schema.column(n) for n in domain.names}}, codes)
+        values = set((seconds["at, seconds"].values).tolist())
+        assert len(values) == most
+        assert all(value % (step or 1) == 0 for value in values)
+
+
+def test_a_difference_is_told_apart_in_the_step_of_both():
+    made = made_columns(SCHEMA, ["start", "end", "net", "gross"], {"end": "start", "gross": "net"})
+    cuts = partitions_of(made, SCHEMA)
+    assert cuts['"end" - start'].unit == 60
+    assert cuts["gross - net"].unit == Fraction(1, 100)

@@ -1,0 +1,113 @@
+"""Values that many rows share: found where they stand out, not where nothing does, at the stated price."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from discreet.core.sensitivity import Sensitivity
+from discreet.data.column import Category, Date, Integer, Real
+from discreet.data.schema import Schema
+from discreet.marginals.counts import ArrayCounts
+from discreet.marginals.domain import Domain
+from discreet.marginals.meter import Meter
+from discreet.noise.bits import SystemBits
+from discreet.synth import spikes as room
+from discreet.synth.spikes import apart, find_spikes, least_rows, searched
+
+SCHEMA = Schema(
+    "t",
+    {
+        "toll": Real(0, 100, nullable=False, step=0.01),
+        "pay": Integer(0, 200_000),
+        "sex": Category(["f", "m"]),
+        "age": Integer(0, 99),
+        "day": Date("2020-01-01", "2020-12-31", nullable=False),
+    },
+)
+DOMAIN = Domain.of(SCHEMA)
+ONE = Sensitivity(1)
+
+
+def counted(toll, pay):
+    """Counts of two columns, given as points of their lattices."""
+
+    def counts(fine):
+        assert fine.names == ("toll", "pay")
+        return ArrayCounts(fine, np.stack([toll, pay], axis=1))
+
+    return counts
+
+
+def rows(n=4000, seed=3):
+    rng = np.random.default_rng(seed)
+    toll = np.where(rng.random(n) < 0.9, 0, np.where(rng.random(n) < 0.5, 576, rng.integers(0, 10_001, n)))
+    pay = np.where(rng.random(n) < 0.2, 50_000, rng.integers(0, 200_001, n))
+    return toll, pay
+
+
+def test_only_columns_whose_codes_hold_several_values_are_searched():
+    assert searched(DOMAIN).names == ("toll", "pay")
+    assert searched(Domain.of(SCHEMA, ["sex", "age", "day"])).names == ()
+    assert searched(Domain.of(SCHEMA, ["pay"], bins=10)).names == ()  # whoever asks for bins gets bins
+
+
+@pytest.mark.parametrize("currency", ["rho", "epsilon"])
+def test_what_many_rows_share_is_found(currency):
+    found = find_spikes(DOMAIN, counted(*rows()), ONE, currency, Fraction(1, 2), SystemBits())
+    assert 576 in found["toll"]
+    assert len(found["toll"]) <= 2  # zero, a bound, has a code anyway
+    assert found["pay"] == (50_000,)
+    cut = apart(DOMAIN, found)
+    labels = list(cut.attributes[0].labels)
+    assert Fraction("5.76") in labels
+    assert cut.sizes[0] > DOMAIN.sizes[0]
+    assert cut.attributes[2:] == DOMAIN.attributes[2:]
+
+
+def test_nothing_stands_out_of_even_values_or_of_none():
+    rng = np.random.default_rng(1)
+    even = rng.integers(0, 10_001, 50_000), rng.integers(0, 200_001, 50_000)
+    nothing = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    for table in (even, nothing):
+        found = [find_spikes(DOMAIN, counted(*table), ONE, "rho", Fraction(1, 10), SystemBits()) for _ in range(20)]
+        # At 5% for each column, more than 8 of 40 by chance: one in 4,000 runs.
+        assert sum(len(points) > 0 for one in found for points in one.values()) <= 8
+
+
+def test_a_search_that_looks_without_noise_would_be_seen(monkeypatch):
+    # A planted bug: exact counts. Three rows at one value would then be found, which noise must hide.
+    few = np.r_[np.full(3, 576), np.zeros(16, dtype=np.int64)], np.zeros(19, dtype=np.int64)
+    honest = [find_spikes(DOMAIN, counted(*few), ONE, "rho", Fraction(1, 10), SystemBits()) for _ in range(10)]
+    assert not any(576 in one["toll"] for one in honest)
+
+    class Exact(Meter):
+        def measure(self, columns, amount):
+            noisy = super().measure(columns, amount)
+            return type(noisy)(columns, self._counts.marginal(columns) * 100, noisy.noise)
+
+    monkeypatch.setattr(room, "Meter", Exact)
+    assert 576 in find_spikes(DOMAIN, counted(*few), ONE, "rho", Fraction(1, 10), SystemBits())["toll"]
+
+
+def test_the_price_is_spent_and_no_more(monkeypatch):
+    made = []
+
+    class Watched(Meter):
+        def __init__(self, *args):
+            super().__init__(*args)
+            made.append(self)
+
+    monkeypatch.setattr(room, "Meter", Watched)
+    find_spikes(DOMAIN, counted(*rows()), ONE, "rho", Fraction(1, 2), SystemBits())
+    assert [one.spent for one in made] == [Fraction(1, 2)]
+
+
+def test_the_least_number_of_rows_is_said_beforehand():
+    fine = searched(DOMAIN).attributes
+    meter = Meter(ArrayCounts(DOMAIN, np.zeros((0, 5), dtype=np.int64)), ONE, "rho", Fraction(1))
+    cheap, dear = (meter.noise(Fraction(amount)) for amount in ("0.001", "1"))
+    assert least_rows(fine[0], dear) < least_rows(fine[0], cheap)
+    assert least_rows(fine[0], cheap) < least_rows(fine[1], cheap)  # more values, of which one is lifted higher
