@@ -160,6 +160,7 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "rows": {"rows": 25},
         "where": {"where": "age > 18"},
         "impossible": {"impossible": ["age > 90 and sex = 'm'"]},
+        "differences": ({"columns": ["age", "pay"]}, {"differences": {"pay": "age"}}),
         "keys": {"keys": {"person": "P{:03d}"}},
         **COUNTS,
     },

@@ -18,7 +18,7 @@ from discreet.core.loss import ZCDP, Loss
 from discreet.core.wire import Json, fraction
 from discreet.errors import InputError
 
-__all__ = ["Allotment", "Budget", "Charge", "Kind", "label", "shorten"]
+__all__ = ["Allotment", "Budget", "Charge", "Kind", "label", "largest_rho", "shorten"]
 
 _LONG = 1024  # bits; a sum with a longer denominator than this takes further charges rounded up
 _FINE = 10**30
@@ -104,7 +104,7 @@ class Allotment:
                 cap = Charge(target, missed)
             case "zcdp":
                 failure = share * missed
-                cap = Charge(_largest_rho(target, missed - failure), failure)
+                cap = Charge(largest_rho(target, missed - failure), failure)
         self._set(name, kind, target, missed, cap)
 
     def _set(self, name: str, kind: Kind, epsilon: Fraction | None, delta: Fraction, cap: Charge) -> None:
@@ -294,7 +294,7 @@ def _delta(value: Number, field: str) -> Fraction:
     return number
 
 
-def _largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
+def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
     """The largest rho (a multiple of 1/_STEPS) whose (epsilon, delta) is checked to be within epsilon."""
     from discreet.accounting.convert import approx
 

@@ -1,19 +1,25 @@
-"""What there is to know about a synthetic table before it is paid: errors, how values are told apart, what is missed."""
+"""What there is to know about a synthetic table before it is paid: errors, how values are told apart, what is lost."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.note import Note
 from discreet.core.release import plural
 from discreet.data.column import Date, Integer, Real, Timestamp
+from discreet.errors import InputError
+from discreet.ledger.budget import largest_rho
 from discreet.marginals.domain import Attribute
+from discreet.marginals.engine import moved_by
+from discreet.marginals.meter import Meter
 from discreet.marginals.partition import Labels
 from discreet.query.key import Bin
 from discreet.query.notes import cell_notes, join_notes
 from discreet.query.plan import noise_name
+from discreet.synth.measurement import no_counts
 from discreet.synth.methods import outline_of
 from discreet.synth.parts import MadeColumn
 from discreet.synth.spikes import SHARE, least_rows, searched
@@ -23,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["declared_notes", "explained"]
 
+_DELTA = Fraction(1, 10**6)
 _MINUTE = 60
 _NAMED = 6  # columns or marginals named in a note
 
@@ -39,8 +46,7 @@ def explained(plan: SynthPlan) -> Explanation:
         "method": plan.method,
         "why": plan.why,
         "rows": plan.rows,
-        "columns": [one.name for one in plan.made],
-        "codes": dict(zip(plan.domain.names, plan.domain.sizes, strict=True)),
+        "columns": dict(zip(plan.domain.names, plan.domain.sizes, strict=True)),
         "marginals": len(plan.workload),
         "left_out": [[plan.domain.names[column] for column in one] for one in plan.left_out],
     }
@@ -57,6 +63,7 @@ def explained(plan: SynthPlan) -> Explanation:
         notes=(
             "Errors are for scale, with the price shared evenly: methods share it unevenly.",
             f"Whatever the method, a table of about {drowned} rows or fewer would be lost in the noise.",
+            *_dear(plan, errors[-1]),
             *(note.text for note in declared_notes(plan)),
             *_made(plan),
         ),
@@ -75,6 +82,25 @@ def _errors(plan: SynthPlan) -> list[Accuracy]:
             name = f"a {kind} count, one of {plural(many, 'marginal')}"
             errors.append(Accuracy(name, noise_name(noise), noise.error(plan.confidence)))
     return errors
+
+
+def _dear(plan: SynthPlan, largest: Accuracy) -> list[str]:
+    """What a guarantee of the same epsilon would buy where a small delta is allowed: far more, for many counts."""
+    if plan.currency != "epsilon":
+        return []
+    rho = largest_rho(plan.price, _DELTA)
+    meter = Meter(no_counts(plan.domain), moved_by(plan.schema.unit), "rho", rho)
+    pairs = max(len(plan.workload), 1)
+    try:
+        other = meter.noise(rho / pairs).error(plan.confidence)
+    except InputError:  # noise of that scale is not made
+        return []
+    if largest.half_width is None or other >= largest.half_width:
+        return []
+    return [
+        f"Pure epsilon is dear for many counts: from an allotment that counts rho, (epsilon, delta) = "
+        f"({float(plan.price):.3g}, {float(_DELTA):.0e}) would have two-way counts within +-{other:,}."
+    ]
 
 
 def declared_notes(plan: SynthPlan) -> list[Note]:
