@@ -14,6 +14,7 @@ from discreet.show import Column as Bar
 from discreet.show import Markup, Span, Table, brief, clean, columns, dots, element, matrix, span, span_key
 from discreet.show import page as shell
 from discreet.synth.report.figures import Answer, Column, Figures, Real
+from discreet.synth.report.owner_page import closest_rows, differences, value_sections
 from discreet.synth.report.words import (
     ASKS,
     BANNER,
@@ -53,13 +54,14 @@ def page(release: SyntheticRelease, figures: Figures) -> str:
 
 def sections(release: SyntheticRelease, figures: Figures) -> list[Any]:
     """What the page says, without its heading and its end: for other pages."""
-    names = release.domain.names
+    names, real = release.domain.names, figures.real
     return [
         _tiles(release, figures),
-        element("div", {"class": "privacy"}, element("p", None, privacy(release.cost, figures.real is not None))),
+        element("div", {"class": "privacy"}, element("p", None, privacy(release.cost, real is not None))),
+        *([] if real is None else [*differences(real.values), *value_sections(real.values)]),
         *_asks(figures),
         *_columns(figures),
-        *([] if figures.real is None else _real(names, figures.real)),
+        *([] if real is None else [*_real(names, real), *closest_rows(real.values.closest)]),
         *_measured(names, figures),
         *_together(names, figures),
     ]
