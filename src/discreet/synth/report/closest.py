@@ -1,9 +1,9 @@
 """How far synthetic rows are from the closest real ones: a sanity check, and no statement about privacy.
 
-Real rows are split in two halves. For some synthetic rows, and for some real rows of the second half, the closest row of
-the first half is looked for. If synthetic rows are copies, or much closer to real ones than other real ones are,
-something is wrong with how they were made. That they are not says nothing: what protects is the noise, and it is on the
-ledger.
+Real rows are split in two halves. For some synthetic rows, and for some real rows of the second half, the closest row
+of the first half is looked for. If synthetic rows are copies, or much closer to real ones than other real ones are,
+something is wrong with how they were made. That they are not says nothing: what protects is the noise, and its price is
+on the ledger.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _INNER = (0.01, 0.99)  # the quantiles between which differences of numbers are 
 class Closest:
     """Distances to the closest of some real rows, of synthetic rows and of other real rows.
 
-    A distance is the mean over columns of how far two values are apart: 0 if equal, 1 if two names differ or two numbers
-    are as far apart as the real ones are. `copies` are the shares of rows that equal one in every column, `median` and
-    `low` (a twentieth is below) say how far the others are; each of (synthetic, real).
+    A distance is the mean over columns of how far two values are apart: 0 if equal, 1 if two names differ or two
+    numbers are as far apart as the real ones are. `copies` are the shares of rows that equal one in every column,
+    `median` and `low` (a twentieth is below) say how far the others are; each of (synthetic, real).
     """
 
     rows: tuple[int, int]

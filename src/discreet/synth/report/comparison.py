@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -38,13 +38,12 @@ class Comparison:
     given: tuple[Conditional, ...]
     closest: Closest | None
 
-    @property
-    def matrix(self) -> Floats:
-        """The total variation distances of pairs, as a square; NaN where none was taken."""
+    def matrix(self, figure: Callable[[PairError], float]) -> Floats:
+        """A figure of every pair, as a square; NaN where none was taken."""
         found = np.full((len(self.names), len(self.names)), np.nan)
         for pair in self.pairs:
             a, b = pair.columns
-            found[a, b] = found[b, a] = pair.tv
+            found[a, b] = found[b, a] = figure(pair)
         return found
 
     def to_dict(self) -> dict[str, Any]:

@@ -212,9 +212,10 @@ def _groups(attribute: Attribute, counts: NDArray[np.int64]) -> list[tuple[str, 
 
 
 def _words(first: Any, last: Any) -> str:
-    if isinstance(first, Bin):
-        return str(Bin(first.start, last.end))
-    return str(first) if first == last else f"{first}..{last}"
+    start = first.start if isinstance(first, Bin) else first
+    if isinstance(last, Bin):
+        return str(Bin(start, last.end))
+    return str(first) if first == last else f"{start}..{last}"
 
 
 def real_figures_of(

@@ -32,7 +32,9 @@ class Finding:
     text: str
 
 
-def findings_of(columns: Sequence[Likeness], given: Sequence[Conditional], rows: tuple[int, int]) -> tuple[Finding, ...]:
+def findings_of(
+    columns: Sequence[Likeness], given: Sequence[Conditional], rows: tuple[int, int]
+) -> tuple[Finding, ...]:
     """Differences that are neither small nor chance, for tables of so many real and synthetic rows."""
     least = max(LEAST, chance_gap(*rows))
     found: list[Finding] = []

@@ -23,7 +23,8 @@ BINS = 60
 """How many bins there are at most."""
 _NAMES = 10  # names that have bars of their own
 _SPIKES = 24  # lines that are drawn
-_TAIL = 0.005  # of the values that are no spikes, the share at either end that is drawn in the last bin
+_LARGE = 0.25  # the share of one value or bin beside which others are too small to be seen
+_TAIL = 0.01  # of the values that are no spikes, the share at either end that is drawn in the last bin
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +54,9 @@ class Histogram:
     beyond: bool = False
 
     @property
-    def on_spikes(self) -> tuple[float, float]:
-        """The shares of rows on spikes, real and synthetic."""
-        return sum(one.real for one in self.spikes), sum(one.synthetic for one in self.spikes)
+    def lopsided(self) -> bool:
+        """Whether one value or bin has so many rows that the others could not be seen beside it."""
+        return max(max(one.real, one.synthetic) for one in (*self.slots, *self.spikes)) > _LARGE
 
 
 def histogram_of(values: Values, likeness: Likeness) -> Histogram | None:
@@ -89,7 +90,9 @@ def histogram_of(values: Values, likeness: Likeness) -> Histogram | None:
 def _reach(rest: list[Floats], spikes: Floats, low: float, high: float) -> tuple[float, float]:
     """From where to where is drawn: all spikes, and all other values but the farthest few of either table."""
     ends = [(low, high)] if not any(len(side) for side in rest) else []
-    ends = [(float(np.quantile(side, _TAIL)), float(np.quantile(side, 1 - _TAIL))) for side in rest if len(side)] or ends
+    ends = [
+        (float(np.quantile(side, _TAIL)), float(np.quantile(side, 1 - _TAIL))) for side in rest if len(side)
+    ] or ends
     ends += [(float(one), float(one)) for one in spikes]
     return min(start for start, _ in ends), max(end for _, end in ends)
 

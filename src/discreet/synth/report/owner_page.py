@@ -5,9 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from discreet.show import Column as Bar
-from discreet.show import Markup, Picture, Table, Twin, brief, columns, element, matrix, share, twin_bars, twins
+from discreet.show import (
+    Markup,
+    Picture,
+    Table,
+    Twin,
+    brief,
+    columns,
+    element,
+    matrix,
+    share,
+    shorten,
+    twin_bars,
+    twins,
+)
 from discreet.show.scale import round_up
+from discreet.synth.junction import Floats
 from discreet.synth.report.closest import Closest
 from discreet.synth.report.comparison import Comparison
 from discreet.synth.report.findings import Finding
@@ -21,6 +37,7 @@ __all__ = ["closest_rows", "differences", "value_sections"]
 _FIRST = 10  # differences that are shown before the others are opened
 _MATRIX = 40  # columns that a matrix shows
 _WORST = 8
+_TICK = 8  # letters that fit below a bar between others
 _NAMES = ("Real rows", "Synthetic rows")
 
 
@@ -39,7 +56,9 @@ def differences(comparison: Comparison) -> list[Any]:
 
 
 def _list(found: Sequence[Finding], first: int) -> Markup:
-    return element("ol", {"class": "findings", "start": first}, *(element("li", None, *_sentence(one)) for one in found))
+    return element(
+        "ol", {"class": "findings", "start": first}, *(element("li", None, *_sentence(one)) for one in found)
+    )
 
 
 def _sentence(finding: Finding) -> list[Any]:
@@ -63,7 +82,7 @@ def _columns(comparison: Comparison) -> list[Any]:
         element("div", {"class": "small"}, *(_card(one) for one in comparison.histograms)),
         element("h3", None, "Distances, spikes and rounding"),
         _quiet(ROUNDING.format(chance=chance)),
-        Table.of(head, rows, numbers=(1, 2, 3, 5, 6, 8, 9)),
+        Table.of(head, rows),
     ]
 
 
@@ -76,7 +95,7 @@ def _row(column: Likeness) -> list[str]:
         "" if distance is None else f"{distance:.4f}",
         "" if column.wasserstein is None else _moved(column),
         "" if column.deviations is None else brief(column.deviations),
-        "" if atom is None else atom.text,
+        "" if atom is None else shorten(atom.text, 24),
         "" if atom is None else f"{atom.real:.1%}",
         "" if atom is None else f"{atom.synthetic:.1%}",
         "" if step is None else step.step,
@@ -92,9 +111,14 @@ def _moved(column: Likeness) -> str:
 
 def _card(histogram: Histogram) -> Markup:
     parts: list[Any] = [element("h3", None, histogram.name), _picture(histogram)]
+    notes = []
     if any(histogram.missing):
         real, synthetic = histogram.missing
-        parts.append(_quiet(f"Missing: {real:.1%} of real rows, {synthetic:.1%} of synthetic rows."))
+        notes.append(f"Missing: {real:.1%} of real rows, {synthetic:.1%} of synthetic rows.")
+    if histogram.lopsided and not histogram.slots[0].label:
+        notes.append("Heights are square roots of shares.")
+    if notes:
+        parts.append(_quiet(" ".join(notes)))
     return element("div", {"class": "card"}, *parts)
 
 
@@ -104,7 +128,7 @@ def _picture(histogram: Histogram) -> Picture:
         return twin_bars(histogram.name, bars, names=_NAMES)
     bins = [Twin(one.start, one.end, one.words, one.real, one.synthetic) for one in histogram.slots]
     spikes = [Twin(one.value, one.value, one.text, one.real, one.synthetic) for one in histogram.spikes]
-    return twins(histogram.name, bins, spikes=spikes, names=_NAMES, ticks=histogram.ticks)
+    return twins(histogram.name, bins, spikes=spikes, names=_NAMES, ticks=histogram.ticks, root=histogram.lopsided)
 
 
 def _pairs(comparison: Comparison) -> list[Any]:
@@ -124,13 +148,18 @@ def _pairs(comparison: Comparison) -> list[Any]:
     ]
     parts: list[Any] = [element("h2", None, "Pairs by their values"), _quiet(PAIRS)]
     if len(names) <= _MATRIX:
-        limit = min(round_up(max(one.tv for one in comparison.pairs)), 1.0)
-        title = f"Total variation, real to synthetic: from 0 to {limit:g}"
-        picture = matrix(title, names, comparison.matrix.tolist(), limit=limit, format="{:.3f}", unknown="not compared")
-        card = element("div", {"class": "card"}, element("h3", None, title), picture)
-        parts.append(element("div", {"class": "matrices"}, card))
+        whole, added = comparison.matrix(lambda one: one.tv), comparison.matrix(lambda one: one.excess)
+        cards = [_heat(names, *each) for each in (("Total variation", whole), ("What the pair adds", added))]
+        parts.append(element("div", {"class": "matrices"}, *cards))
     head = ["Pair", "TV", "worse column", "chance", "added"]
     return [*parts, Table.of(head, rows)]
+
+
+def _heat(names: Sequence[str], title: str, values: Floats) -> Markup:
+    limit = min(round_up(max(float(np.nanmax(values)), 0.02)), 1.0)
+    head = f"{title}, from 0 to {limit:g}"
+    picture = matrix(head, names, values.tolist(), limit=limit, format="{:.3f}", unknown="not compared")
+    return element("div", {"class": "card"}, element("h3", None, head), picture)
 
 
 def _given(comparison: Comparison) -> list[Any]:
@@ -152,15 +181,22 @@ def _conditional(pair: Conditional) -> Markup:
 def _case(case: Given, pair: Conditional) -> list[Any]:
     real, synthetic = case.rows
     bars = []
+    last = len(pair.labels) - 1
+    long = max(len(_end(label, False)) for label in pair.labels) > _TICK
     for place, label in enumerate(pair.labels):
         first, second = case.real[place], case.synthetic[place]
         tip = f"{label}: {share(first)} of real rows, {share(second)} of synthetic rows"
-        tick = label.split(" to ")[-1 if place == len(pair.labels) - 1 else 0]
+        tick = "" if long and 0 < place < last else _end(label, place == last)
         bars.append(Bar(label, 100 * second, None, None, 100 * first, tip, tick))
     name = f"{pair.given}: {case.label}"
     rows = f"{real:.1%} of real rows, {synthetic:.1%} of synthetic rows"
     picture = columns(f"{pair.name} where {name}", bars, width=240, height=96)
     return [element("h4", None, case.label), _quiet(rows), picture]
+
+
+def _end(label: str, last: bool) -> str:
+    """What is written below a bar: where its values begin or, below the last bar, where they end."""
+    return label.split(" to ")[-1 if last else 0]
 
 
 def closest_rows(found: Closest | None) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ __all__ = ["page", "sections"]
 
 _WAYS = {1: "one column", 2: "two columns", 3: "three columns"}
 _WORST = 8
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT")
 _MATRIX = 40  # columns that a matrix shows
 
 
@@ -200,7 +202,7 @@ def _tick(label: str, last: bool) -> str:
     try:
         number = float(text)
     except ValueError:
-        return text
+        return text[:10] if _INSTANT.match(text) else text
     return f"{number / 1000:.3g}k" if 10_000 <= abs(number) < 1e6 else f"{number:.4g}"
 
 

@@ -29,7 +29,7 @@ _BETWEEN = 8  # groups of the other values
 _NAMES = 11
 _ADDED, _WORST = 4, 2  # pairs that are drawn: those that add most to their columns' errors, and so many worst columns
 _OFTEN = 2  # how often a column may be among the first of these
-_CASES = 6  # groups of the column that is given
+_CASES, _FEW = 6, 0.005  # groups of the column that is given, and the share of rows that each has at least
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,15 +121,25 @@ def _cut(values: Values, sides: list[Floats], both: Floats) -> tuple[list[str], 
     # Groups in rising order: each begins at a cut, and a heavy value is one and ends the group before it.
     starts = np.unique(np.concatenate([cuts, alone, np.nextafter(alone, np.inf)]))
     found = [np.searchsorted(starts, np.nan_to_num(side), side="right") for side in sides]
+
+    def begin(start: float) -> float:
+        """Where a group begins just after a heavy value, that value."""
+        before = float(np.nextafter(start, -np.inf))
+        return before if before in alone else float(start)
+
     used = np.unique(np.concatenate([code[~np.isnan(side)] for side, code in zip(sides, found, strict=True)]))
     place = np.zeros(len(starts) + 1, dtype=np.int64)
     place[used] = np.arange(len(used))
-    labels = []
     everything = np.searchsorted(starts, both, side="right")
+    labels = []
     for one in used:
         inside = both[everything == one]
-        low, high = values.brief(float(inside.min())), values.brief(float(inside.max()))
-        labels.append(low if low == high else f"{low} to {high}")
+        low, high = float(inside.min()), float(inside.max())
+        if low < high and not values.discrete:  # from where a group begins to where the next one does
+            low = low if one == 0 else begin(starts[one - 1])
+            high = high if one == len(starts) else begin(starts[one])
+        first, last = values.brief(low), values.brief(high)
+        labels.append(first if first == last else f"{first} to {last}")
     return labels, [place[code] for code in found]
 
 
@@ -221,7 +231,8 @@ def _conditional(one: Groups, other: Groups, error: PairError) -> Conditional:
     given, shown = sorted((one, other), key=lambda each: (len(each.labels), each.ordered))
     real, synthetic = _tables(given, shown)
     heaviest = np.argsort(-(real.sum(axis=1) / max(real.sum(), 1) + synthetic.sum(axis=1) / max(synthetic.sum(), 1)))
-    chosen = sorted(heaviest[:_CASES].tolist())
+    large = np.maximum(real.sum(axis=1) / max(real.sum(), 1), synthetic.sum(axis=1) / max(synthetic.sum(), 1)) >= _FEW
+    chosen = sorted(case for case in heaviest[:_CASES].tolist() if large[case])
     cases = tuple(
         Given(
             given.labels[case],

@@ -53,7 +53,8 @@ TOGETHER = (
 REAL = (
     "Each dot is a marginal: the total variation distance between real and synthetic shares, half the sum of the gaps. "
     "Max error is the largest gap of one cell, as a share of all rows. Of many marginals some are shown, always the "
-    "same ones, none with more cells than there are rows (or 10,000)."
+    "same ones, none with more cells than there are rows (or 10,000). Numbers and times are counted in the bins that were "
+    "measured: what happens inside a bin is seen above, not here."
 )
 DIFFERS = (
     "Synthetic rows against real ones, value by value, the largest difference first. A difference is the share of rows it "
@@ -61,10 +62,9 @@ DIFFERS = (
     "Differences below 2%, and those that chance explains, are left out."
 )
 VALUES = (
-    "Real rows above, synthetic rows below. Lines with a dot are single values that at least 1% of the rows share, bars all "
-    "other values: a spike that was smeared over its neighbours is a line above and a bar below. Bars of both tables have "
-    "one scale, lines another. The last bars hold all that is farther out. Values beyond the declared bounds were moved to "
-    "the bound, as they were for the release."
+    "Real rows above, synthetic rows below. Lines are single values that at least 1% of the rows share, bars all "
+    "other values: a spike that was smeared over its neighbours is a line above and a bar below. The last bars hold all "
+    "that is farther out. Values beyond the declared bounds were moved to the bound, as they were for the release."
 )
 ROUNDING = (
     "KS is the Kolmogorov-Smirnov distance, the largest gap between the distribution functions. Wasserstein is the area "
@@ -75,7 +75,7 @@ ROUNDING = (
 PAIRS = (
     "The total variation distance between pairs of values, half the sum of the gaps. Values that many rows share count "
     "alone, others in up to eight groups. A pair cannot be nearer than its worse column alone, nor, on average, than "
-    "chance allows: the last figure is what remains."
+    "chance allows: what the pair adds is the rest."
 )
 GIVEN = (
     "How one column is distributed among the rows with a value of another: bars are synthetic rows, lines in another "
