@@ -44,7 +44,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """The shares of rows in every bin and on every spike. `beyond` says whether the end bins hold all that is farther."""
+    """The shares of rows in every bin and on every spike; if `beyond`, the end bins hold all that is farther out."""
 
     name: str
     slots: tuple[Slot, ...]
@@ -56,7 +56,8 @@ class Histogram:
     @property
     def lopsided(self) -> bool:
         """Whether one value or bin has so many rows that the others could not be seen beside it."""
-        return max(max(one.real, one.synthetic) for one in (*self.slots, *self.spikes)) > _LARGE
+        shares = [(one.real, one.synthetic) for one in self.slots] + [(one.real, one.synthetic) for one in self.spikes]
+        return max(map(max, shares)) > _LARGE
 
 
 def histogram_of(values: Values, likeness: Likeness) -> Histogram | None:
@@ -89,12 +90,9 @@ def histogram_of(values: Values, likeness: Likeness) -> Histogram | None:
 
 def _reach(rest: list[Floats], spikes: Floats, low: float, high: float) -> tuple[float, float]:
     """From where to where is drawn: all spikes, and all other values but the farthest few of either table."""
-    ends = [(low, high)] if not any(len(side) for side in rest) else []
-    ends = [
-        (float(np.quantile(side, _TAIL)), float(np.quantile(side, 1 - _TAIL))) for side in rest if len(side)
-    ] or ends
-    ends += [(float(one), float(one)) for one in spikes]
-    return min(start for start, _ in ends), max(end for _, end in ends)
+    ends = [float(end) for side in rest if len(side) for end in np.quantile(side, (_TAIL, 1 - _TAIL))]
+    ends = [*ends, *spikes.tolist()] or [low, high]
+    return min(ends), max(ends)
 
 
 def _edges(values: Values, low: float, high: float) -> Floats:

@@ -61,8 +61,8 @@ class Likeness:
     """One column in real and in synthetic rows.
 
     `ks` is the largest gap between the two distribution functions, `wasserstein` the area between them, in the unit of
-    the column; `deviations` is that area in standard deviations of the real values. `tv` is the total variation distance
-    of a column of names. `negative` is the share of values below zero, of the time between two columns.
+    the column; `deviations` is that area in standard deviations of the real values. `tv` is the total variation
+    distance of a column of names. `negative` is the share of values below zero, of the time between two columns.
     """
 
     name: str

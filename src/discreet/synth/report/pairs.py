@@ -1,7 +1,7 @@
 """Pairs of columns by their values: how far they are apart, and what one column looks like given another.
 
-Values are put in few groups: those that many rows share stand alone, the others lie between quantiles of the real ones. So
-a value that is special in one column (no tip) can be seen to go with one of another (paid in cash).
+Values are put in few groups: those that many rows share stand alone, the others lie between quantiles of the real ones.
+So a value that is special in one column (no tip) can be seen to go with one of another (paid in cash).
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Groups:
 class PairError:
     """The total variation distance of a pair, and what explains some of it.
 
-    `alone` is the larger distance of its two columns, which the pair cannot be better than; `chance` what two samples of
-    one law would have, on average.
+    `alone` is the larger distance of its two columns, which the pair cannot be better than; `chance` what two samples
+    of one law would have, on average.
     """
 
     columns: tuple[int, int]

@@ -149,7 +149,7 @@ def _middles(attribute: Attribute) -> Floats:
 def _middle(label: Any) -> float:
     start, end = (label.start, label.end) if isinstance(label, Bin) else (label, label)
     if isinstance(start, date):
-        return (start.toordinal() + end.toordinal()) / 2
+        return float(start.toordinal() + end.toordinal()) / 2
     return float(start + end) / 2
 
 

@@ -164,12 +164,15 @@ def _difference(one: Values, other: Values, unit: Any) -> Values:
 
 def _same_day(one: Values, other: Values) -> Values:
     """Whether two times are on one day of the calendar."""
-    first, second = (_of_both(each, _day) for each in (one, other))
-    sides = [
-        np.where(np.isnan(early) | np.isnan(late), np.nan, (early == late).astype(np.float64))
-        for early, late in zip(first, second, strict=True)
-    ]
-    return Values(f"{one.name} and {other.name} on one day", "category", *sides, labels=("no", "yes"), derived=True)
+    first, second = _of_both(one, _day), _of_both(other, _day)
+    real, synthetic = (_equal(early, late) for early, late in zip(first, second, strict=True))
+    name = f"{one.name} and {other.name} on one day"
+    return Values(name, "category", real, synthetic, ("no", "yes"), derived=True)
+
+
+def _equal(one: Floats, other: Floats) -> Floats:
+    """1 where two columns are equal and 0 where not; NaN where one is missing."""
+    return np.where(np.isnan(one) | np.isnan(other), np.nan, (one == other).astype(np.float64))
 
 
 def _of_both(values: Values, made: Any) -> tuple[Floats, Floats]:
