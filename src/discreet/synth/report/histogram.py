@@ -70,12 +70,14 @@ def histogram_of(values: Values, likeness: Likeness) -> Histogram | None:
         return None
     low, high = float(both.min()), float(both.max())
     spikes: tuple[Atom, ...] = ()
-    if not values.discrete or high - low >= BINS:
+    wide = not values.discrete or high - low >= BINS
+    if wide:
         heavy = sorted(likeness.atoms, key=lambda atom: -max(atom.real, atom.synthetic))[:_SPIKES]
         spikes = tuple(sorted(heavy, key=lambda atom: atom.value))
     taken = np.array([atom.value for atom in spikes])
     rest = [side[~np.isin(side, taken)] for side in (real, synthetic)]
-    low, high = _reach(rest, taken, low, high)
+    if wide:
+        low, high = _reach(rest, taken, low, high)
     edges = _edges(values, low, high)
     sizes = (max(len(values.real), 1), max(len(values.synthetic), 1))
     shares = [_counts(side, edges) / size for side, size in zip(rest, sizes, strict=True)]

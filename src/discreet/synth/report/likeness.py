@@ -22,7 +22,7 @@ LEAST = 0.01
 """The share of rows from which on a single value is looked at, in one table or the other."""
 MOST = 60
 """How many such values of a column are looked at."""
-_NEAR = 1e-9  # how near to a step a value lies on it, in steps; more where numbers are large
+_NEAR, _DIGITS = 1e-9, 1e-14  # how near to a step a value lies on it, in steps; of large numbers, the digits they have
 _SURE = 1.63  # the 1% point of the Kolmogorov-Smirnov statistic, in units of its scale
 _SPREAD = 20  # whole numbers from the least to the greatest: fewer have no use for steps
 
@@ -207,6 +207,6 @@ def _on(per_unit: float) -> _Test:
 
     def test(side: Floats) -> NDArray[np.bool_]:
         steps = side * per_unit
-        return np.abs(steps - np.round(steps)) <= _NEAR * np.maximum(1.0, np.abs(steps))
+        return np.abs(steps - np.round(steps)) <= np.maximum(_NEAR, _DIGITS * np.abs(steps))
 
     return test
