@@ -50,7 +50,7 @@ def test_a_smeared_spike_comes_first_and_rounding_last():
     ("values", "sort", "words"),
     [
         (MOVED, "shape", "total: the distribution functions are up to"),
-        (NAMES, "value", "payment: cash in "),
+        (NAMES, "value", "payment: card in 5"),
         (GONE, "missing", "zone: missing in 10.0% of real rows, 0.0% of synthetic rows."),
         (BACK, "order", "end \u2212 start: negative in 0.0% of real rows, 3"),
     ],
@@ -79,3 +79,13 @@ def test_samples_of_one_law_have_no_findings():
         ]
         assert [one for one in findings(*columns) if one.gap > 2 * LEAST] == []
         assert findings(*columns, SPIKE)[0].columns == ("tolls",)
+
+
+def test_a_pair_is_described_by_rows_that_both_tables_have():
+    cash = RNG.random(ROWS) < 0.3
+    tip = np.where(cash, 0, np.where(TAIL > 9, 5, 2))
+    made = np.where(cash, 0.01, RNG.permutation(np.where(TAIL > 9, 5, 2)))
+    found = findings(column("tip", tip, made), column("fare", TAIL, TAIL))
+    pair = next(one for one in found if one.sort == "pair")
+    assert pair.text.startswith("tip \u00d7 fare: where tip is ")
+    assert not pair.text.startswith(("tip \u00d7 fare: where tip is 0,", "tip \u00d7 fare: where tip is 0.01,"))

@@ -24,6 +24,7 @@ __all__ = ["Closest", "closest"]
 _LOOKED_AT = 500  # rows of each sort whose closest one is looked for
 _AMONG = 10_000  # rows that it is looked for among
 _AT_ONCE = 50
+_FAR = 1e9
 _INNER = (0.01, 0.99)  # the quantiles between which differences of numbers are measured
 
 
@@ -69,23 +70,23 @@ def _each(both: tuple[Floats, Floats], figure: Callable[[Floats], float]) -> tup
 
 def _distances(columns: Sequence[Values], rows: Sequence[Floats], among: NDArray[np.int64]) -> Floats:
     """The distance of every row to the closest of the real rows chosen."""
+    scaled = [_scaled(column, side, column.real[among]) for column, side in zip(columns, rows, strict=True)]
     found = []
     for start in range(0, len(rows[0]), _AT_ONCE):
         total = np.zeros((len(rows[0][start : start + _AT_ONCE]), len(among)), dtype=np.float32)
-        for column, side in zip(columns, rows, strict=True):
-            total += _apart(column, side[start : start + _AT_ONCE], column.real[among])
+        for looked, fixed in scaled:
+            gaps = np.subtract(looked[start : start + _AT_ONCE, None], fixed[None, :])
+            total += np.minimum(np.abs(gaps, out=gaps), 1.0, out=gaps)
         found.append(total.min(axis=1) / len(columns))
     return np.concatenate(found).astype(np.float64)
 
 
-def _apart(column: Values, rows: Floats, among: Floats) -> NDArray[np.float32]:
-    """How far two values are apart, from 0 to 1; a missing one is as far as can be from any other."""
-    if column.ordered:
-        known = among[~np.isnan(among)]
-        low, high = np.quantile(known, _INNER) if len(known) else (0.0, 0.0)
-        wide = float(high - low) or float(known.max() - known.min() if len(known) else 0.0) or 1.0
-        gaps = np.minimum(np.abs(rows[:, None] - among[None, :]) / wide, 1.0).astype(np.float32)
-    else:
-        gaps = (rows[:, None] != among[None, :]).astype(np.float32)
-    gone = np.isnan(rows)[:, None], np.isnan(among)[None, :]
-    return np.where(gone[0] | gone[1], np.where(gone[0] & gone[1], 0.0, 1.0), gaps).astype(np.float32)
+def _scaled(column: Values, rows: Floats, among: Floats) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Values whose difference, cut at 1, is how far they are apart; a missing one is far from all but its like."""
+    known = among[~np.isnan(among)]
+    low, wide = 0.0, 1.0  # two names differ by at least 1
+    if column.ordered and len(known):
+        low, high = (float(end) for end in np.quantile(known, _INNER))
+        wide = high - low or float(known.max() - known.min()) or 1.0
+    first, second = (np.where(np.isnan(side), _FAR, (side - low) / wide).astype(np.float32) for side in (rows, among))
+    return first, second

@@ -19,6 +19,7 @@ __all__ = ["Finding", "findings_of"]
 LEAST = 0.02
 """The smallest gap that is worth a sentence."""
 _SPIKE = 0.8  # of the largest gap between distribution functions: a single value that explains so much of it is named
+_ROWS = 0.005  # the share of rows of either table from which on the rows with a value are worth a sentence
 _ROUNDED = 0.1  # the smallest gap of rounding that is worth a sentence
 
 
@@ -40,7 +41,7 @@ def findings_of(
     found: list[Finding] = []
     rounded: list[Finding] = []
     for one in columns:
-        here = [finding for finding in (_distribution(one), _missing(one), _order(one)) if finding is not None]
+        here = _of_column(one)
         found += [finding for finding in here if finding.gap >= least]
         largest = max((finding.gap for finding in here), default=0.0)
         rounding = _rounding(one)
@@ -49,6 +50,14 @@ def findings_of(
             rounded.append(rounding)
     found += [_pair(one) for one in given if one.error.excess >= least]
     return (*sorted(found, key=lambda one: -one.gap), *sorted(rounded, key=lambda one: -one.gap))
+
+
+def _of_column(column: Likeness) -> list[Finding]:
+    """What differs in one column; a difference that is explained by another is left out."""
+    distribution, order = _distribution(column), _order(column)
+    if distribution is not None and order is not None and distribution.sort == "shape":
+        distribution = None if order.gap >= _SPIKE * distribution.gap else distribution
+    return [finding for finding in (distribution, order, _missing(column)) if finding is not None]
 
 
 def _distribution(column: Likeness) -> Finding | None:
@@ -64,7 +73,7 @@ def _distribution(column: Likeness) -> Finding | None:
     return Finding((column.name,), "shape", column.ks, f"{column.name}: {text}.")
 
 
-def _missing(column: Likeness) -> Finding | None:
+def _missing(column: Likeness) -> Finding:
     real, synthetic = column.missing
     text = f"{column.name}: missing {_in_both(real, synthetic)}."
     return Finding((column.name,), "missing", abs(real - synthetic), text)
@@ -89,9 +98,11 @@ def _rounding(column: Likeness) -> Finding | None:
 
 def _pair(pair: Conditional) -> Finding:
     """In words, of the two values whose going together is most wrong."""
+    # Where one table has hardly a row with a value, what these rows are like says nothing.
+    cases = [case for case in pair.cases if min(case.rows) >= _ROWS] or pair.cases
     gaps = [
         (max(case.rows) * abs(real - synthetic), case, place)
-        for case in pair.cases
+        for case in cases
         for place, (real, synthetic) in enumerate(zip(case.real, case.synthetic, strict=True))
     ]
     _, case, place = max(gaps, key=lambda one: one[0])

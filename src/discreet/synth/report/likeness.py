@@ -152,7 +152,7 @@ def atoms_of(values: Values, least: float = LEAST, most: int = MOST) -> tuple[At
     pairs = zip(heavy.tolist(), real.tolist(), synthetic.tolist(), strict=True)
     atoms = [Atom(value, values.text(value), first, second) for value, first, second in pairs]
     heaviest = sorted(atoms, key=lambda atom: (-max(atom.real, atom.synthetic), atom.value))[:most]
-    return tuple(sorted(heaviest, key=lambda atom: (-atom.gap, atom.value)))
+    return tuple(sorted(heaviest, key=lambda atom: (-round(atom.gap, 9), -atom.real, atom.value)))
 
 
 def _share_of(points: Floats, single: Floats, shares: Floats) -> Floats:

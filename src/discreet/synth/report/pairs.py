@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ __all__ = ["Conditional", "Given", "Groups", "PairError", "conditionals", "group
 
 MOST = 5000
 """How many pairs are compared; beyond, so many of them, chosen evenly and always the same."""
-ROWS = 100_000
+ROWS = 30_000
 """How many rows of either table are looked at, chosen evenly."""
 _ALONE, _HEAVY = 4, 0.05  # values that are a group of their own: so many, of so large a share
 _BETWEEN = 8  # groups of the other values
@@ -96,9 +97,12 @@ def groups_of(values: Values) -> Groups:
 
 def _some(side: Floats, key: bytes) -> Floats:
     """All rows, or some of them: the same ones of every column of a table."""
-    if len(side) <= ROWS:
-        return side
-    return side[np.sort(np.argsort(uniforms(Replay(key), len(side)), kind="stable")[:ROWS])]
+    return side if len(side) <= ROWS else side[_chosen(key, len(side), ROWS)]
+
+
+@lru_cache(maxsize=4)
+def _chosen(key: bytes, rows: int, many: int) -> NDArray[np.int64]:
+    return np.sort(np.argsort(uniforms(Replay(key), rows), kind="stable")[:many])
 
 
 def _named(values: Values, sides: list[Floats], both: Floats) -> tuple[list[str], list[NDArray[np.int64]]]:

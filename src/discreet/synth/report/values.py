@@ -74,7 +74,9 @@ class Values:
 
     def brief(self, value: float) -> str:
         """A value in few digits, for the end of a group."""
-        return f"{value + 0.0:,.4g}" if self.kind == "number" and abs(value) < 10_000 else self.text(value)
+        if self.kind == "number" and abs(value) < 10_000:
+            return f"{value + 0.0:,.4g}"
+        return self.text(value)[:16] if self.kind == "instant" else self.text(value)
 
     def text(self, value: float) -> str:
         """A value as people write it."""
