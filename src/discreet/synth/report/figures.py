@@ -212,6 +212,11 @@ def _groups(attribute: Attribute, counts: NDArray[np.int64]) -> list[tuple[str, 
 
 
 def _words(first: Any, last: Any) -> str:
+    """What a group of codes is called, from its first to its last label: bins, single values, or both.
+
+    >>> _words(Bin(1, 3), Bin(3, 5)), _words(0, Bin(0, 3)), _words(4, 4), _words(Bin(1, 3), 3)
+    ('1..5', '0..3', '4', '1..3')
+    """
     start = first.start if isinstance(first, Bin) else first
     if isinstance(last, Bin):
         return str(Bin(start, last.end))

@@ -196,6 +196,8 @@ def _tick(label: str, last: bool) -> str:
 
     >>> _tick("78125..84375", False), _tick("147656.25..150000", True), _tick("Ash", True)
     ('78.1k', '150k', 'Ash')
+    >>> _tick("2024-07-01T00:00:00+02:00..2024-08-01T00:00:00+02:00", True)
+    '2024-08-01'
     """
     start, dots, end = label.partition("..")
     text = end if last and dots else start
