@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 from report_rows import DOMAIN, SCHEMA, some_codes
 
+from discreet.data.column import Real
+from discreet.data.schema import Schema
+from discreet.marginals.domain import Domain
 from discreet.synth.report.values import Values, derived_values, local_seconds, paired_values
 from discreet.synth.rows import ColumnValues, draw_rows
 
@@ -82,3 +85,18 @@ def test_clocks_are_those_of_the_zone(zone):
     seconds = np.arange(1_700_000_000, 1_740_000_000, 1_234_567, dtype=np.float64)
     shown = [datetime.fromtimestamp(one, ZoneInfo(zone)).replace(tzinfo=UTC).timestamp() for one in seconds.tolist()]
     assert local_seconds(seconds, zone).tolist() == shown
+
+
+@pytest.mark.parametrize("upper", [1, 25, 200, 10**6, 10**9])
+def test_every_multiple_of_a_hundredth_is_one_value(upper):
+    schema = Schema("t", {"x": Real(0, upper, nullable=False)})
+    domain = Domain.of(schema)
+    whole = np.random.default_rng(1).integers(0, 100 * upper, 5000)
+    none = np.zeros(5000, dtype=bool)
+    made = {"x": ColumnValues(whole * 0.01, none)}
+    read = {"x": ColumnValues(np.array([float(f"{one // 100}.{one % 100:02}") for one in whole.tolist()]), none)}
+    (found,) = paired_values(domain, schema.columns, read, made)
+    assert np.array_equal(found.real, found.synthetic)
+    # And a thousandth beside it is another.
+    (other,) = paired_values(domain, schema.columns, read, {"x": ColumnValues(whole * 0.01 + 0.001, none)})
+    assert not np.any(other.real == other.synthetic)

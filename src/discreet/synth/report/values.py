@@ -29,7 +29,8 @@ Kind = Literal["number", "whole", "category", "day", "instant", "days", "seconds
 """What the numbers of a column are: days and instants since 1970; between two of them, `days` and `seconds`."""
 
 _EPOCH = date(1970, 1, 1).toordinal()
-_DIGITS = 12  # that values are told apart by: a hundredth is no binary fraction, and 57 of them are not 0.57
+_DIGITS = 15  # that values are told apart by: a hundredth is no binary fraction, and 57 of them are not 0.57
+_FINEST = 300  # decimal places at most: beyond, powers of ten are no floats
 _TIMES = 4  # columns of times that are taken from each other, two at a time
 _WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _THURSDAY = 3  # the first day of 1970
@@ -132,7 +133,7 @@ def _numbers(values: ColumnValues) -> Floats:
 def _grain(column: Real | Integer) -> int:
     """How many decimal places count."""
     largest = max(abs(float(column.lower)), abs(float(column.upper)))
-    return max(_DIGITS - 1 - math.floor(math.log10(largest)), 0)
+    return min(max(_DIGITS - 1 - math.floor(math.log10(largest)), 0), _FINEST)
 
 
 def derived_values(values: Sequence[Values]) -> list[Values]:
