@@ -49,7 +49,7 @@ def test_a_smeared_spike_comes_first_and_rounding_last():
 @pytest.mark.parametrize(
     ("values", "sort", "words"),
     [
-        (MOVED, "shape", "total: the distribution functions are up to"),
+        (MOVED, "shape", "total: at most "),
         (NAMES, "value", "payment: card in 5"),
         (GONE, "missing", "zone: missing in 10.0% of real rows, 0.0% of synthetic rows."),
         (BACK, "order", "end \u2212 start: negative in 0.0% of real rows, 3"),

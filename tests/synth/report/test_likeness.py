@@ -12,6 +12,12 @@ def numbers(real, synthetic, kind="number", **more):
     return Values("x", kind, np.asarray(real, dtype=float), np.asarray(synthetic, dtype=float), **more)
 
 
+def test_the_largest_gap_is_said_where_it_is():
+    found = likeness_of(numbers([1, 2, 3, 4], [1, 5, 6, 7]))
+    assert found.farthest == ("4", 1, 0.25)
+    assert found.ks == 0.75
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_distances_are_those_of_scipy(seed):
     rng = np.random.default_rng(seed)

@@ -67,10 +67,11 @@ def _distribution(column: Likeness) -> Finding | None:
         exactly = "" if column.kind in ("category", "whole", "day") else "exactly "
         text = f"{column.name}: {exactly}{spike.text} {_in_both(spike.real, spike.synthetic)}."
         return Finding((column.name,), "value", spike.gap, text)
-    if column.ks is None:
+    if column.ks is None or column.farthest is None:
         return None
-    text = f"the distribution functions are up to {column.ks:.1%} apart (Kolmogorov-Smirnov)"
-    return Finding((column.name,), "shape", column.ks, f"{column.name}: {text}.")
+    point, real, synthetic = column.farthest
+    text = f"{column.name}: at most {point} {_in_both(real, synthetic, 'values')} (Kolmogorov-Smirnov {column.ks:.1%})."
+    return Finding((column.name,), "shape", column.ks, text)
 
 
 def _missing(column: Likeness) -> Finding:

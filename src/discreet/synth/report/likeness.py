@@ -63,6 +63,7 @@ class Likeness:
     `ks` is the largest gap between the two distribution functions, `wasserstein` the area between them, in the unit of
     the column; `deviations` is that area in standard deviations of the real values. `tv` is the total variation
     distance of a column of names. `negative` is the share of values below zero, of the time between two columns.
+    `farthest` says where the distribution functions are farthest apart, and what share of the values is at most that.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Likeness:
     deviations: float | None = None
     tv: float | None = None
     negative: tuple[float, float] | None = None
+    farthest: tuple[str, float, float] | None = None
 
 
 def likeness_of(values: Values) -> Likeness:
@@ -90,6 +92,7 @@ def likeness_of(values: Values) -> Likeness:
     if len(real) == 0 or len(synthetic) == 0:
         return plain
     distance, spread = wasserstein(real, synthetic), float(real.std())
+    point, first, second = _farthest(real, synthetic)
     below = (float((real < 0).mean()), float((synthetic < 0).mean()))
     return Likeness(
         plain.name,
@@ -98,10 +101,11 @@ def likeness_of(values: Values) -> Likeness:
         plain.missing,
         atoms,
         _roundings(values, real, synthetic),
-        kolmogorov_smirnov(real, synthetic),
+        abs(first - second),
         distance,
         distance / spread if spread > 0 else None,
         negative=below if values.kind in ("days", "seconds") else None,
+        farthest=(values.brief(point), first, second),
     )
 
 
@@ -111,9 +115,16 @@ def kolmogorov_smirnov(first: Floats, second: Floats) -> float:
     >>> kolmogorov_smirnov(np.array([0.0, 0.0, 1.0, 2.0]), np.array([0.5, 1.0, 1.5, 2.0]))
     0.5
     """
+    _, below, other = _farthest(first, second)
+    return abs(below - other)
+
+
+def _farthest(first: Floats, second: Floats) -> tuple[float, float, float]:
+    """Where the distribution functions of two samples are farthest apart, and both there."""
     points = np.concatenate([first, second])
-    gaps = _below(first, points) - _below(second, points)
-    return float(np.abs(gaps).max())
+    both = _below(first, points), _below(second, points)
+    place = int(np.argmax(np.abs(both[0] - both[1])))
+    return float(points[place]), float(both[0][place]), float(both[1][place])
 
 
 def wasserstein(first: Floats, second: Floats) -> float:
