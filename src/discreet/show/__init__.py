@@ -21,6 +21,7 @@ from discreet.show.scatter import Point, scatter
 from discreet.show.style import style
 from discreet.show.svg import Markup, clean, element, shorten
 from discreet.show.table import Table
+from discreet.show.twins import Twin, twin_bars, twins
 
 __all__ = [
     "Axis",
@@ -36,6 +37,7 @@ __all__ = [
     "Span",
     "Step",
     "Table",
+    "Twin",
     "bars",
     "brief",
     "clean",
@@ -64,4 +66,6 @@ __all__ = [
     "stack",
     "steps",
     "style",
+    "twin_bars",
+    "twins",
 ]

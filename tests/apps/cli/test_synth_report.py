@@ -56,6 +56,8 @@ def test_the_owners_report_takes_two_words(folder):
     second = json.loads(run("synth", "report", "twins", *both, "--json", cwd=folder).stdout)
     assert first == second
     assert first["real"]["rows"] == 5000
+    assert {one["name"] for one in first["real"]["columns"]} >= {"age", "sex", "hours", "county"}
+    assert all(one["text"] in shown for one in first["real"]["findings"][:6])
     assert len(json.loads(run("ledger", "show", "--json", cwd=folder).stdout)["charges"]) == 1
 
 

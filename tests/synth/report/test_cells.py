@@ -8,6 +8,13 @@ import numpy as np
 import pytest
 from report_rows import CONDITIONS, DOMAIN, SCHEMA, condition
 
+from discreet.core.unit import Unit
+from discreet.data.column import Timestamp
+from discreet.data.schema import Schema
+from discreet.marginals.domain import Attribute, Domain
+from discreet.query.key import bins
+from discreet.query.parse import parse_condition
+from discreet.query.predicate import checked
 from discreet.synth.exclusions import holds
 from discreet.synth.report.cells import met
 from discreet.synth.rows import draw_rows
@@ -41,3 +48,19 @@ def test_merged_cells_are_sure_where_all_are_and_possible_where_any_is():
         part = np.ix_(bins[0] == a, bins[1] == b)
         assert found.sure[a, b] == cells.sure[part].all()
         assert found.may[a, b] == cells.may[part].any()
+
+
+def test_instants_in_bins_are_told_apart_by_the_second():
+    column = Timestamp("2024-01-01", "2024-12-31", "Europe/Vienna", nullable=False)
+    schema = Schema("t", {"at": column}, Unit())
+    key = bins("at", ["2024-01-01", "2024-07-01", "2025-01-01"]).checked(schema)
+    domain = Domain((Attribute("at", key, tuple(key.labels(schema)), True, False),))
+
+    def truth(text):
+        cells = met(checked(parse_condition(text), schema), (0,), domain, schema.columns)
+        return cells.sure.tolist(), cells.may.tolist()
+
+    assert truth("at < '2024-07-01'") == ([True, False], [True, False])
+    assert truth("at <= '2024-06-30 23:59:59'") == ([True, False], [True, False])
+    assert truth("at <= '2024-06-30 23:59:58'") == ([False, False], [True, False])
+    assert truth("at > '2024-06-30 23:59:59'") == ([False, True], [False, True])

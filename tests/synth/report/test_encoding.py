@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import date
+from fractions import Fraction
 
 import numpy as np
 import pyarrow
@@ -11,14 +13,16 @@ import pytest
 from report_rows import DOMAIN, SCHEMA
 
 from discreet.core.unit import Unit
-from discreet.data.column import Boolean, Category, Date
+from discreet.data.column import Boolean, Category, Date, Real, Timestamp
 from discreet.data.schema import Schema
 from discreet.data.source import source_of
 from discreet.errors import InputError
 from discreet.marginals.counts import ArrayCounts
-from discreet.marginals.domain import Domain
+from discreet.marginals.domain import Attribute, Domain
 from discreet.marginals.engine import EngineCounts
 from discreet.noise.bits import SystemBits
+from discreet.query.key import bins
+from discreet.synth.report.comparison import comparison_of
 from discreet.synth.report.encoding import encoded
 
 # The real rows, and what is learnt.
@@ -92,3 +96,28 @@ def test_tables_that_cannot_be_compared_are_refused():
     nothing = messy().set_column(1, "works", pyarrow.array(["maybe"] * 3000))
     with pytest.raises(InputError, match="rows without one"):
         encoded(nothing, DOMAIN, SCHEMA.columns)
+
+
+def test_single_values_may_have_codes_beside_bins():
+    schema = Schema("t", {"tolls": Real(0, 20, nullable=False)}, Unit())
+    cut = Domain.of(schema, bins=2).attributes[0]
+    domain = Domain((replace(cut, labels=(Fraction(0), *cut.labels, Fraction(20))),))
+    table = pyarrow.table({"tolls": [0.0, 0.01, 9.99, 10.0, 19.99, 20.0, 25.0, -3.0]})
+    assert encoded(table, domain, schema.columns).codes[:, 0].tolist() == [0, 1, 1, 2, 2, 3, 3, 0]
+
+
+def test_instants_are_ordered_values_in_bins():
+    column = Timestamp("2024-01-01", "2024-12-31", "Europe/Vienna")
+    schema = Schema("t", {"at": column}, Unit())
+    key = bins("at", ["2024-01-01", "2024-07-01", "2025-01-01"]).checked(schema)
+    attribute = Attribute("at", key, (*key.labels(schema),), True, True)
+    table = pyarrow.table({"at": ["2024-06-30 23:59:59", "2024-07-01", None, "2030-01-01", "2024-06-30 22:30Z"]})
+    copy = encoded(table, Domain((attribute,)), schema.columns)
+    assert copy.codes[:, 0].tolist() == [0, 1, 2, 1, 1]
+    assert copy.drawn["at"].missing.tolist() == [False, False, True, False, False]
+    seconds = copy.drawn["at"].values
+    assert seconds[1] - seconds[0] == 1
+    assert seconds[3] == int(column.upper)
+    found = comparison_of(Domain((attribute,)), schema.columns, copy.drawn, copy.drawn)
+    assert [one.name for one in found.columns] == ["at", "weekday of at", "hour of at"]
+    assert found.columns[0].ks == 0

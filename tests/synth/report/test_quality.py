@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from report_rows import BINS, DOMAIN, MARGINALS, made_of, some_codes
 from scipy import stats
 
-from discreet.data.column import Integer
+from discreet.data.column import Integer, Real
+from discreet.data.instant import Instant
 from discreet.data.schema import Schema
 from discreet.marginals.counts import ArrayCounts
 from discreet.marginals.domain import Domain
 from discreet.mechanisms import Gaussian
+from discreet.query.key import Bin
 from discreet.synth.report.quality import agreements, associations, distances, marginals_of
 
 # Distances, associations, agreement.
@@ -80,3 +84,16 @@ def test_agreement_is_that_of_brute_force():
     assert all(0.3 < one.gap < 2 for one in found if one.cells > 30)
     other = agreements(DOMAIN, made, some_codes(2000) // 2, 0.9)
     assert max(one.gap for one in other) > 5
+
+
+def test_single_values_beside_bins_and_instants_have_a_place_in_the_order():
+    schema = Schema("t", {"x": Real(0, 4, nullable=False), "y": Integer(0, 1, nullable=False)})
+    cut, plain = Domain.of(schema, bins=2).attributes
+    mixed = Domain((replace(cut, labels=(Fraction(0), *cut.labels)), plain))
+    codes = np.array([[0, 0], [1, 1], [2, 1], [2, 0]])
+    expected = np.corrcoef([0, 1, 3, 3], codes[:, 1])[0, 1]
+    assert associations(mixed, codes)[0, 1] == pytest.approx(expected)
+    zone = "Europe/Vienna"
+    times = (Bin(Instant(0, zone), Instant(10, zone)), Bin(Instant(10, zone), Instant(20, zone)), None)
+    timed = Domain((replace(cut, labels=times, missing=True), plain))
+    assert associations(timed, np.array([[0, 0], [1, 1], [2, 1], [0, 0]]))[0, 1] == pytest.approx(1)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import stat
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow
 import pytest
 from report_desk import ASKS, JOB, SCHEMA, table
 
@@ -122,3 +124,38 @@ def test_reports_cannot_reach_private_data():
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             assert not [name for name in names if name.startswith(forbidden)], path.name
             assert not (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "open"), path.name
+
+
+def spiked(rows: int, smeared: bool) -> pyarrow.Table:
+    """Pay is 0 in 95% of the rows or, if `smeared`, anything in the bin that 0 is in."""
+    rng = np.random.default_rng(7)
+    smear = rng.uniform(0, 1500, rows).round(2) if smeared else np.zeros(rows)
+    pay = np.where(rng.random(rows) < 0.95, smear, rng.uniform(20_000, 90_000, rows).round(2))
+    return table(rows).set_column(3, "pay", pyarrow.array(pay))
+
+
+def test_the_owners_report_names_a_smeared_spike_first(tmp_path):
+    # Rows of a table without the spike: they are smeared whatever the method is, and their bins are those of the other.
+    made = discreet.open(
+        spiked(4000, True), SCHEMA, ledger=tmp_path / "b.db", budget=Budget(30), who="ann", create=True
+    )
+    rows = made.synthesize(method="independent").plan(epsilon=20).release()
+    report = rows.compare(spiked(4000, False), not_private=True, copies=0)
+    first = report.to_dict()["real"]["findings"][0]
+    assert first["columns"] == ("pay",)
+    assert first["gap"] > 0.9
+    assert re.fullmatch(r"pay: exactly 0 in 9\d\.\d% of real rows, \d\.\d% of synthetic rows\.", first["text"])
+    assert repr(report).splitlines()[1] == f"  Differs: {first['text']}"
+    assert report.to_html().index("<strong>pay</strong>: exactly 0") < report.to_html().index("<svg")
+    # Counts of bins do not see it.
+    assert max(one.tv for one in report.figures.real.distances[1]) < 0.05
+    # Against the table they were made from, the column is not the first to be named.
+    honest = rows.compare(spiked(4000, True), not_private=True, copies=0).to_dict()["real"]["findings"]
+    assert not [one for one in honest if one["columns"] == ("pay",) and one["sort"] == "value"]
+
+
+def test_figures_of_values_are_the_owners_alone(public, owners):
+    assert {"findings", "columns", "pairs", "closest"} <= set(owners.to_dict()["real"])
+    for word in ("What differs most", "by their values", "given another", "closest record", "Kolmogorov"):
+        assert word in owners.to_html()
+        assert word not in public.to_html()

@@ -7,9 +7,10 @@ import math
 import pytest
 from report_rows import CONDITIONS, DOMAIN, SCHEMA, condition, some_codes
 
+from discreet.data.instant import Instant
 from discreet.errors import InputError
 from discreet.query.parse import parse_condition
-from discreet.query.predicate import checked
+from discreet.query.predicate import Compare, checked
 from discreet.synth.report.statistic import answer, default_statistics, in_words, read_statistics
 from discreet.synth.rows import draw_rows
 
@@ -53,3 +54,8 @@ def test_wrong_questions_are_refused(wrong):
     with pytest.raises(InputError) as problem:
         read_statistics([wrong], DOMAIN, SCHEMA.columns)
     assert problem.value.field == "asks"
+
+
+def test_instants_are_written_as_times():
+    at = Instant(1_719_784_800, "Europe/Vienna")
+    assert in_words(Compare("at", ">=", at)) == "at >= '2024-07-01T00:00:00+02:00'"

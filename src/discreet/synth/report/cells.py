@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.column import Boolean, Column, Date, Integer
+from discreet.data.column import Boolean, Column, Date, Integer, Timestamp
 from discreet.marginals.counts import Columns
 from discreet.marginals.domain import Attribute, Domain
 from discreet.query.key import Bin
@@ -113,7 +113,7 @@ def _range(attribute: Attribute, column: Column, label: Any) -> tuple[Any, Any, 
         return label, label, True
     last = label == [one for one in attribute.labels if one is not None][-1]
     low, high = label.start, label.end
-    if isinstance(column, (Integer, Date)):
+    if isinstance(column, (Integer, Date, Timestamp)):
         step: Any = timedelta(days=1) if isinstance(column, Date) else 1
         return low, min(high, column.upper) if last else high - step, True
     return low, high, last

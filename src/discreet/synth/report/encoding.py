@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.column import Boolean, Category, Column, Date, Integer, Real
+from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Timestamp
 from discreet.errors import InputError, Phrase, kind_of
 from discreet.marginals.domain import Attribute, Domain
 from discreet.query.key import Bin
 from discreet.synth.report.copies import Copy
+from discreet.synth.report.instants import seconds_of
 from discreet.synth.rows import ColumnValues
 
 __all__ = ["encoded"]
@@ -78,6 +79,9 @@ def _read(attribute: Attribute, column: Column, values: Any) -> tuple[NDArray[np
             if isinstance(column, Integer):
                 numbers = np.floor(numbers + 0.5)
             found = _binned(attribute, numbers)
+        case Timestamp():
+            numbers = np.clip(seconds_of(values, column), int(column.lower), int(column.upper))
+            found = _binned(attribute, numbers)
         case _:
             raise InputError(f"real.{attribute.name}", Phrase("free text"), "a column whose values are declared")
     missing = found < 0
@@ -86,13 +90,20 @@ def _read(attribute: Attribute, column: Column, values: Any) -> tuple[NDArray[np
 
 
 def _binned(attribute: Attribute, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
-    labels = [label for label in attribute.labels if label is not None]
-    if not isinstance(labels[0], Bin):
-        found: NDArray[np.float64] = np.nan_to_num(numbers) - float(labels[0])
-    else:
-        edges = np.array([_number(label.start) for label in labels])
-        found = np.asarray(np.searchsorted(edges, numbers, side="right") - 1, dtype=np.float64)
-    return np.where(np.isnan(numbers), -1, np.clip(found, 0, len(labels) - 1)).astype(np.int64)
+    """The code of every number: that of a single value, where it has one, else that of its bin."""
+    labels = [(code, label) for code, label in enumerate(attribute.labels) if label is not None]
+    cut = [(code, _number(label.start)) for code, label in labels if isinstance(label, Bin)]
+    single = sorted((_number(label), code) for code, label in labels if not isinstance(label, Bin))
+    known = np.nan_to_num(numbers)
+    found = np.full(len(numbers), -1, dtype=np.int64)
+    if cut:
+        codes, starts = np.array([code for code, _ in cut]), np.array([start for _, start in cut])
+        found = codes[np.clip(np.searchsorted(starts, known, side="right") - 1, 0, len(cut) - 1)]
+    if single:
+        values, codes = np.array([value for value, _ in single]), np.array([code for _, code in single])
+        near = np.minimum(np.searchsorted(values, known), len(values) - 1)
+        found = np.where(values[near] == known, codes[near], found)
+    return np.where(np.isnan(numbers), -1, found)
 
 
 def _number(value: Any) -> float:

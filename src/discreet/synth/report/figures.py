@@ -16,6 +16,7 @@ from discreet.noise.replay import Replay, key_of
 from discreet.query.key import Bin
 from discreet.synth.junction import Floats
 from discreet.synth.report.bounds import Interval, Known
+from discreet.synth.report.comparison import Comparison, comparison_of
 from discreet.synth.report.copies import Copy, draws, trials
 from discreet.synth.report.prediction import Score, Task, halves, most_common, score, task_of, train
 from discreet.synth.report.quality import Agreement, Distance, agreements, associations, distances, marginals_of
@@ -86,6 +87,7 @@ class Real:
     distances: dict[int, list[Distance]]
     association: Floats
     prediction: Prediction | None
+    values: Comparison
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,9 +212,15 @@ def _groups(attribute: Attribute, counts: NDArray[np.int64]) -> list[tuple[str, 
 
 
 def _words(first: Any, last: Any) -> str:
-    if isinstance(first, Bin):
-        return str(Bin(first.start, last.end))
-    return str(first) if first == last else f"{first}..{last}"
+    """What a group of codes is called, from its first to its last label: bins, single values, or both.
+
+    >>> _words(Bin(1, 3), Bin(3, 5)), _words(0, Bin(0, 3)), _words(4, 4), _words(Bin(1, 3), 3)
+    ('1..5', '0..3', '4', '1..3')
+    """
+    start = first.start if isinstance(first, Bin) else first
+    if isinstance(last, Bin):
+        return str(Bin(start, last.end))
+    return str(first) if first == last else f"{start}..{last}"
 
 
 def real_figures_of(
@@ -231,7 +239,10 @@ def real_figures_of(
     )
     task = task_of(domain, release.codes, target) if len(release.codes) else None
     learnt = None if task is None else _prediction(release, task, real.codes)
-    return replace(figures, asks=told, real=Real(len(real.codes), apart, associations(domain, real.codes), learnt))
+    notify("comparing values")
+    values = comparison_of(domain, release.declared, real.drawn, release.drawn)
+    seen = Real(len(real.codes), apart, associations(domain, real.codes), learnt, values)
+    return replace(figures, asks=told, real=seen)
 
 
 def _prediction(release: SyntheticRelease, task: Task, real: Codes) -> Prediction | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from discreet.show import Column as Bar
 from discreet.show import Markup, Span, Table, brief, clean, columns, dots, element, matrix, span, span_key
 from discreet.show import page as shell
 from discreet.synth.report.figures import Answer, Column, Figures, Real
+from discreet.synth.report.owner_page import closest_rows, differences, value_sections
 from discreet.synth.report.words import (
     ASKS,
     BANNER,
@@ -34,6 +36,7 @@ __all__ = ["page", "sections"]
 
 _WAYS = {1: "one column", 2: "two columns", 3: "three columns"}
 _WORST = 8
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT")
 _MATRIX = 40  # columns that a matrix shows
 
 
@@ -53,13 +56,14 @@ def page(release: SyntheticRelease, figures: Figures) -> str:
 
 def sections(release: SyntheticRelease, figures: Figures) -> list[Any]:
     """What the page says, without its heading and its end: for other pages."""
-    names = release.domain.names
+    names, real = release.domain.names, figures.real
     return [
         _tiles(release, figures),
-        element("div", {"class": "privacy"}, element("p", None, privacy(release.cost, figures.real is not None))),
+        element("div", {"class": "privacy"}, element("p", None, privacy(release.cost, real is not None))),
+        *([] if real is None else [*differences(real.values), *value_sections(real.values)]),
         *_asks(figures),
         *_columns(figures),
-        *([] if figures.real is None else _real(names, figures.real)),
+        *([] if real is None else [*_real(names, real), *closest_rows(real.values.closest)]),
         *_measured(names, figures),
         *_together(names, figures),
     ]
@@ -192,13 +196,15 @@ def _tick(label: str, last: bool) -> str:
 
     >>> _tick("78125..84375", False), _tick("147656.25..150000", True), _tick("Ash", True)
     ('78.1k', '150k', 'Ash')
+    >>> _tick("2024-07-01T00:00:00+02:00..2024-08-01T00:00:00+02:00", True)
+    '2024-08-01'
     """
     start, dots, end = label.partition("..")
     text = end if last and dots else start
     try:
         number = float(text)
     except ValueError:
-        return text
+        return text[:10] if _INSTANT.match(text) else text
     return f"{number / 1000:.3g}k" if 10_000 <= abs(number) < 1e6 else f"{number:.4g}"
 
 

@@ -6,6 +6,8 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
+from typing import Any
 
 import numpy as np
 
@@ -141,12 +143,14 @@ def _pearson(table: Floats, one: Attribute, two: Attribute) -> float:
 
 
 def _middles(attribute: Attribute) -> Floats:
-    labels = [label for label in attribute.labels if label is not None]
-    if labels and isinstance(labels[0], Bin) and not hasattr(labels[0].start, "toordinal"):
-        return np.array([float(label.start + label.end) / 2 for label in labels])
-    if labels and isinstance(labels[0], Bin):
-        return np.array([(label.start.toordinal() + label.end.toordinal()) / 2 for label in labels])
-    return np.array([float(label) for label in labels])
+    return np.array([_middle(label) for label in attribute.labels if label is not None], dtype=np.float64)
+
+
+def _middle(label: Any) -> float:
+    start, end = (label.start, label.end) if isinstance(label, Bin) else (label, label)
+    if isinstance(start, date):
+        return float(start.toordinal() + end.toordinal()) / 2
+    return float(start + end) / 2
 
 
 def _cramer(table: Floats) -> float:

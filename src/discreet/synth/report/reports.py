@@ -29,6 +29,7 @@ __all__ = ["Report", "compare", "report"]
 COPIES = 6
 """How many other draws and how many trials a report makes, unless said otherwise."""
 _MOST = 100
+_NAMED = 6  # differences that a report names in few lines
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,6 +109,7 @@ class Report:
                 },
                 "association": _table(real.association),
                 "prediction": None if real.prediction is None else asdict(real.prediction),
+                **real.values.to_dict(),
             }
         return found
 
@@ -115,6 +117,8 @@ class Report:
         figures = self.figures
         kind = "Owner's report (NOT private, not a release)" if self.owner_only else "Report"
         lines = [f"{kind} on synthetic rows of {self.dataset!r}, release {self.release}"]
+        if figures.real is not None:
+            lines += [f"  Differs: {one.text}" for one in figures.real.values.findings[:_NAMED]]
         lines.append(f"  {figures.inside:.1%} of the measured cells agree with the noisy counts")
         for one in figures.asks:
             known = "no interval known" if one.known is None else f"{one.known.lower:.4g} to {one.known.upper:.4g}"

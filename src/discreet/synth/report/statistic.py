@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.column import Boolean, Column, Integer, Real
+from discreet.data.instant import Instant
 from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.marginals.domain import Domain
@@ -168,7 +169,7 @@ def _name(column: str) -> str:
 def _constant(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, date):
+    if isinstance(value, date | Instant):
         return f"'{value}'"
     if isinstance(value, str):
         return "'" + value.replace("'", "''") + "'"

@@ -9,7 +9,24 @@ from discreet.accounting.convert import approx
 from discreet.accounting.words import readable
 from discreet.core.loss import ZCDP
 
-__all__ = ["ASKS", "BANNER", "GAPS", "INTERVALS", "OWNER", "PUBLIC", "REAL", "TOGETHER", "WARNING", "privacy"]
+__all__ = [
+    "ASKS",
+    "BANNER",
+    "CLOSEST",
+    "DIFFERS",
+    "GAPS",
+    "GIVEN",
+    "INTERVALS",
+    "OWNER",
+    "PAIRS",
+    "PUBLIC",
+    "REAL",
+    "ROUNDING",
+    "TOGETHER",
+    "VALUES",
+    "WARNING",
+    "privacy",
+]
 
 _DELTA = "1e-6"
 
@@ -34,9 +51,43 @@ TOGETHER = (
     "from 0 to 1, less what chance alone would make of it."
 )
 REAL = (
-    "Each dot is a marginal: the total variation distance between real and synthetic shares, half the sum of the gaps. "
-    "Max error is the largest gap of one cell, as a share of all rows. Of many marginals some are shown, always the "
-    "same ones, none with more cells than there are rows (or 10,000)."
+    "Each dot is a marginal: the total variation distance between real and synthetic shares, half the sum of the "
+    "gaps. Max error is the largest gap of one cell, as a share of all rows. Of many marginals some are shown, always "
+    "the same ones, none with more cells than there are rows (or 10,000). Numbers and times are counted in the bins "
+    "that were measured: what happens inside a bin is seen above, not here."
+)
+DIFFERS = (
+    "Synthetic rows against real ones, value by value, the largest difference first. A difference is the share of "
+    "rows it concerns; of a pair, what it adds to the errors of its columns. Values beside their rounding step come "
+    "last. Differences below 2%, and those that chance explains, are left out."
+)
+VALUES = (
+    "Real rows above, synthetic rows below. Lines are single values that at least 1% of the rows share, bars all "
+    "other values: a spike that was smeared over its neighbours is a line above and a bar below. The last bars hold "
+    "all that is farther out. Values beyond the declared bounds were moved to the bound, as they were for the "
+    "release."
+)
+ROUNDING = (
+    "KS is the Kolmogorov-Smirnov distance, the largest gap between the distribution functions. Wasserstein is the "
+    "area between them: how far values would have to be moved, on average; sd are standard deviations of the real "
+    "values. Two samples of one law exceed a KS of {chance} in 1 of 100 cases. The spike is the value whose share "
+    "differs most. A rounding step is the one on which most real values and fewest synthetic ones lie."
+)
+PAIRS = (
+    "The total variation distance between pairs of values, half the sum of the gaps. Values that many rows share "
+    "count alone, others in up to eight groups. A pair cannot be nearer than its worse column alone, nor, on average, "
+    "than chance allows: what the pair adds is the rest."
+)
+GIVEN = (
+    "How one column is distributed among the rows with a value of another: bars are synthetic rows, lines in another "
+    "colour real ones, in percent. First the columns that are farthest off, given the column they go with most; then "
+    "the pairs that add most to the errors of their columns."
+)
+CLOSEST = (
+    "A sanity check, and no privacy guarantee. Each synthetic row is compared with half of the real rows, and so are "
+    "real rows of the other half. Synthetic rows that are copies, or much closer than real rows are to each other, "
+    "would be a sign of a mistake. That there are none proves nothing: what protects is the noise, and its price is "
+    "on the ledger. A distance of 0 is an equal row, 1 one that differs in every column as much as can be."
 )
 PUBLIC = (
     "Made from the release alone: its rows, its noisy counts and the law of their noise. It costs nothing and may be "
