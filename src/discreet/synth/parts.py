@@ -26,10 +26,19 @@ from discreet.errors import InputError, kind_of
 from discreet.marginals.domain import Domain, lattice_of
 from discreet.marginals.partition import Partition
 from discreet.noise.replay import Replay, uniforms
-from discreet.synth.rows import ColumnValues, draw_rows, on_lattice, seed_of
+from discreet.synth.rows import ColumnValues, draw_rows, on_lattice, seed_of, shown_times
 from discreet.synth.sample import Codes
 
-__all__ = ["MadeColumn", "assemble", "draw_parts", "made_columns", "names_of", "partitions_of", "plain_columns"]
+__all__ = [
+    "MadeColumn",
+    "assemble",
+    "draw_parts",
+    "made_columns",
+    "names_of",
+    "partitions_of",
+    "plain_columns",
+    "taken_apart",
+]
 
 _MINUTES = 1440
 _QUARTER = 15  # minutes: how finely times of day are told apart
@@ -212,6 +221,23 @@ def assemble(
         else:
             found[one.name] = parts[0]
     return {one.name: found[one.name] for one in waiting}
+
+
+def taken_apart(
+    made: Iterable[MadeColumn], declared: Mapping[str, Column], values: Mapping[str, ColumnValues]
+) -> dict[str, ColumnValues]:
+    """The parts of columns whose values are given: the way back of `assemble`."""
+    found = {}
+    for one in made:
+        column, value = declared[one.name], values[one.name]
+        if one.base is not None:
+            base = values[one.base]
+            found[one.parts[0]] = ColumnValues(value.values - base.values, value.missing | base.missing)
+        elif isinstance(column, Timestamp) and not one.plain:
+            local = shown_times(value.values.astype(np.int64), column, column.timezone)
+            found[one.parts[0]] = ColumnValues(local // DAY, value.missing)
+            found[one.parts[1]] = ColumnValues(local % DAY // 60, value.missing)
+    return found
 
 
 def _sum(base: ColumnValues, difference: ColumnValues, column: Any) -> ColumnValues:

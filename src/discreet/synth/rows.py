@@ -176,15 +176,15 @@ def to_arrow(column: Column, drawn: ColumnValues) -> Any:
         case Real():
             return pyarrow.array(drawn.values.astype(np.float64), mask=drawn.missing)
         case Timestamp():
-            local = shown_times(drawn.values, column)
+            local = shown_times(drawn.values, column, column.naive)  # as times without a zone are read
             return pyarrow.array(local, mask=drawn.missing).cast(pyarrow.timestamp("s"))
         case _:
             return pyarrow.array(drawn.values.astype(np.int64), mask=drawn.missing)
 
 
-def shown_times(instants: NDArray[np.int64], column: Timestamp) -> NDArray[np.int64]:
-    """What clocks of the zone that stored times are read in show, as seconds since they showed 1970."""
-    moves = changes(column.naive, int(column.lower) - 2 * DAY, int(column.upper) + 2 * DAY)
+def shown_times(instants: NDArray[np.int64], column: Timestamp, timezone: str) -> NDArray[np.int64]:
+    """What clocks of a zone show at the instants of a column, as seconds since they showed 1970."""
+    moves = changes(timezone, int(column.lower) - 2 * DAY, int(column.upper) + 2 * DAY)
     offsets = np.array(moves.offsets, dtype=np.int64)
     starts = np.array(moves.instants, dtype=np.int64)
     return np.asarray(instants + offsets[np.searchsorted(starts, instants, side="right")], dtype=np.int64)

@@ -118,6 +118,6 @@ def test_instants_are_ordered_values_in_bins():
     seconds = copy.drawn["at"].values
     assert seconds[1] - seconds[0] == 1
     assert seconds[3] == int(column.upper)
-    found = comparison_of(Domain((attribute,)), schema.columns, copy.drawn, copy.drawn)
+    found = comparison_of(schema.columns, copy.drawn, copy.drawn)
     assert [one.name for one in found.columns] == ["at", "weekday of at", "hour of at"]
     assert found.columns[0].ks == 0

@@ -11,7 +11,7 @@ from discreet.synth.rows import draw_rows
 
 REAL = draw_rows(DOMAIN, SCHEMA.columns, some_codes(2000, 1))
 OTHER = draw_rows(DOMAIN, SCHEMA.columns, some_codes(1500, 2) // 2)
-FOUND = comparison_of(DOMAIN, SCHEMA.columns, REAL, OTHER)
+FOUND = comparison_of(SCHEMA.columns, REAL, OTHER)
 
 
 def text(parts):
@@ -27,7 +27,7 @@ def test_differences_are_a_list_whose_rest_is_opened():
 
 
 def test_equal_tables_have_no_differences():
-    same = comparison_of(DOMAIN, SCHEMA.columns, REAL, REAL)
+    same = comparison_of(SCHEMA.columns, REAL, REAL)
     page = text(differences(same))
     assert "<li>" not in page
     assert "No column and no pair differs" in page

@@ -139,7 +139,7 @@ def test_the_owners_report_names_a_smeared_spike_first(tmp_path):
     made = discreet.open(
         spiked(4000, True), SCHEMA, ledger=tmp_path / "b.db", budget=Budget(30), who="ann", create=True
     )
-    rows = made.synthesize(method="independent").plan(epsilon=20).release()
+    rows = made.synthesize(method="independent", bins={"pay": 64}).plan(epsilon=20).release()
     report = rows.compare(spiked(4000, False), not_private=True, copies=0)
     first = report.to_dict()["real"]["findings"][0]
     assert first["columns"] == ("pay",)

@@ -8,7 +8,6 @@ from report_rows import DOMAIN, SCHEMA, some_codes
 
 from discreet.data.column import Real
 from discreet.data.schema import Schema
-from discreet.marginals.domain import Domain
 from discreet.synth.report.values import Values, derived_values, local_seconds, paired_values
 from discreet.synth.rows import ColumnValues, draw_rows
 
@@ -23,7 +22,7 @@ def instants(name, *text, zone="UTC"):
 
 def test_every_column_has_its_kind_and_nan_where_it_is_missing():
     drawn = draw_rows(DOMAIN, SCHEMA.columns, some_codes(500))
-    found = paired_values(DOMAIN, SCHEMA.columns, drawn, drawn)
+    found = paired_values(SCHEMA.columns, drawn, drawn)
     assert [one.kind for one in found] == ["category", "category", "whole", "whole", "number", "day"]
     assert [one.ordered for one in found] == [False, False, True, True, True, True]
     for one in found:
@@ -44,7 +43,7 @@ def test_a_hundredth_is_a_hundredth_however_it_was_computed():
     assert made.values[0] != read.values[0]
     place = DOMAIN.place("pay")
     drawn = draw_rows(DOMAIN, SCHEMA.columns, some_codes(1))
-    found = paired_values(DOMAIN, SCHEMA.columns, {**drawn, "pay": read}, {**drawn, "pay": made})[place]
+    found = paired_values(SCHEMA.columns, {**drawn, "pay": read}, {**drawn, "pay": made})[place]
     assert found.real[0] == found.synthetic[0]
 
 
@@ -90,13 +89,12 @@ def test_clocks_are_those_of_the_zone(zone):
 @pytest.mark.parametrize("upper", [1, 25, 200, 10**6, 10**9])
 def test_every_multiple_of_a_hundredth_is_one_value(upper):
     schema = Schema("t", {"x": Real(0, upper, nullable=False)})
-    domain = Domain.of(schema)
     whole = np.random.default_rng(1).integers(0, 100 * upper, 5000)
     none = np.zeros(5000, dtype=bool)
     made = {"x": ColumnValues(whole * 0.01, none)}
     read = {"x": ColumnValues(np.array([float(f"{one // 100}.{one % 100:02}") for one in whole.tolist()]), none)}
-    (found,) = paired_values(domain, schema.columns, read, made)
+    (found,) = paired_values(schema.columns, read, made)
     assert np.array_equal(found.real, found.synthetic)
     # And a thousandth beside it is another.
-    (other,) = paired_values(domain, schema.columns, read, {"x": ColumnValues(whole * 0.01 + 0.001, none)})
+    (other,) = paired_values(schema.columns, read, {"x": ColumnValues(whole * 0.01 + 0.001, none)})
     assert not np.any(other.real == other.synthetic)

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.column import Boolean, Column, Date, Integer, Timestamp
+from discreet.data.column import Boolean, Column, Date, Integer, Real, Timestamp
 from discreet.marginals.counts import Columns
 from discreet.marginals.domain import Attribute, Domain
+from discreet.marginals.partition import Partition
 from discreet.query.key import Bin
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
 from discreet.synth.junction import Floats, spread
@@ -109,6 +110,8 @@ def _column(condition: Compare | IsIn | IsMissing, attribute: Attribute, column:
 
 def _range(attribute: Attribute, column: Column, label: Any) -> tuple[Any, Any, bool]:
     """The least and the greatest value a code stands for, and whether the greatest is one of them."""
+    if attribute.partition is not None:
+        return _run(attribute.partition, column, label)
     if not isinstance(label, Bin):
         return label, label, True
     last = label == [one for one in attribute.labels if one is not None][-1]
@@ -117,6 +120,17 @@ def _range(attribute: Attribute, column: Column, label: Any) -> tuple[Any, Any, 
         step: Any = timedelta(days=1) if isinstance(column, Date) else 1
         return low, min(high, column.upper) if last else high - step, True
     return low, high, last
+
+
+def _run(partition: Partition, column: Column, label: Any) -> tuple[Any, Any, bool]:
+    """The values of a run of points; of numbers without a declared step also those between its points and the next."""
+    low, high = (label.start, label.end) if isinstance(label, Bin) else (label, label)
+    if isinstance(column, Date):
+        return low, high - timedelta(days=1) if isinstance(label, Bin) else high, True
+    last = high - partition.unit if isinstance(label, Bin) else high
+    if isinstance(column, Real) and column.step is None:
+        return max(low - partition.unit / 2, column.lower), min(last + partition.unit / 2, column.upper), True
+    return low, last, True
 
 
 def _compared(values: tuple[Any, Any, bool], operator: str, wanted: Any) -> tuple[bool, bool]:

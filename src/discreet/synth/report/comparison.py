@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from discreet.data.column import Column
-from discreet.marginals.domain import Domain
 from discreet.synth.junction import Floats
 from discreet.synth.report.closest import Closest, closest
 from discreet.synth.report.findings import Finding, findings_of
@@ -60,25 +59,24 @@ class Comparison:
 
 
 def comparison_of(
-    domain: Domain,
-    declared: Mapping[str, Column],
+    columns: Mapping[str, Column],
     real: Mapping[str, ColumnValues],
     synthetic: Mapping[str, ColumnValues],
 ) -> Comparison:
     """Two tables that were read by the same rules. Reads the real one: what comes out is not private."""
-    stored = paired_values(domain, declared, real, synthetic)
+    stored = paired_values(columns, real, synthetic)
     values = [*stored, *derived_values(stored)]
-    columns = tuple(likeness_of(one) for one in values)
-    drawn = (histogram_of(one, alike) for one, alike in zip(values, columns, strict=True))
+    alike = tuple(likeness_of(one) for one in values)
+    drawn = (histogram_of(one, two) for one, two in zip(values, alike, strict=True))
     groups = [groups_of(one) for one in stored]
     errors = pair_errors(groups)
     given = tuple(conditionals(groups, errors))
     rows = (len(stored[0].real), len(stored[0].synthetic))
     return Comparison(
         rows,
-        domain.names,
-        findings_of(columns, given, rows),
-        columns,
+        tuple(columns),
+        findings_of(alike, given, rows),
+        alike,
         tuple(one for one in drawn if one is not None),
         tuple(errors),
         given,

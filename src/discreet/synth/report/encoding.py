@@ -5,7 +5,7 @@ For the owner's comparison only. Nothing is opened here: the rows are given, by 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -16,6 +16,7 @@ from discreet.data.column import Boolean, Category, Column, Date, Integer, Real,
 from discreet.errors import InputError, Phrase, kind_of
 from discreet.marginals.domain import Attribute, Domain
 from discreet.query.key import Bin
+from discreet.synth.parts import MadeColumn, plain_columns, taken_apart
 from discreet.synth.report.copies import Copy
 from discreet.synth.report.instants import seconds_of
 from discreet.synth.rows import ColumnValues
@@ -27,17 +28,18 @@ _WHOLE = 2.0**53
 _TRUE, _FALSE = ("true", "t", "1", "yes"), ("false", "f", "0", "no")
 
 
-def encoded(table: Any, domain: Domain, declared: Mapping[str, Column]) -> Copy:
+def encoded(
+    table: Any, domain: Domain, declared: Mapping[str, Column], made: Sequence[MadeColumn] | None = None
+) -> Copy:
     """The rows of an Arrow, pandas or Polars table that have a code in every column; others count nowhere."""
-    arrow = _arrow(table)
-    names = list(arrow.column_names)
-    for name in domain.names:
-        if name not in names:
-            raise InputError(
-                "real", Phrase(f"one without {name}"), "a table with the columns " + ", ".join(domain.names)
-            )
-    columns = [_read(one, declared[one.name], arrow.column(one.name)) for one in domain.attributes]
-    codes = np.stack([code for code, _ in columns], axis=1).astype(np.int64)
+    arrow, parts = _arrow(table), plain_columns(domain) if made is None else made
+    stored, wanted = list(arrow.column_names), [one.name for one in parts]
+    for name in wanted:
+        if name not in stored:
+            raise InputError("real", Phrase(f"one without {name}"), "a table with the columns " + ", ".join(wanted))
+    read = {name: _read(name, declared[name], arrow.column(name)) for name in wanted}
+    read |= taken_apart(parts, declared, read)
+    codes = np.stack([_codes(one, read[one.name]) for one in domain.attributes], axis=1).astype(np.int64)
     kept = np.flatnonzero((codes >= 0).all(axis=1))
     if len(kept) == 0:
         raise InputError(
@@ -45,8 +47,7 @@ def encoded(table: Any, domain: Domain, declared: Mapping[str, Column]) -> Copy:
             Phrase(f"{len(codes):,} rows without one"),
             "a table with rows that have a declared value in every column",
         )
-    drawn = {name: one.taken(kept) for name, (_, one) in zip(domain.names, columns, strict=True)}
-    return Copy(codes[kept], drawn)
+    return Copy(codes[kept], {name: one.taken(kept) for name, one in read.items()})
 
 
 def _arrow(table: Any) -> Any:
@@ -62,31 +63,40 @@ def _arrow(table: Any) -> Any:
     raise InputError("real", kind_of(table), "an Arrow, pandas or Polars table, in memory")
 
 
-def _read(attribute: Attribute, column: Column, values: Any) -> tuple[NDArray[np.int64], ColumnValues]:
-    """The code of every value, -1 where there is none, and the values as numbers."""
+def _read(name: str, column: Column, values: Any) -> ColumnValues:
+    """The values of a column as numbers."""
     match column:
         case Category():
-            known = {name: place for place, name in enumerate(column.values)}
+            known = {word: place for place, word in enumerate(column.values)}
             found = _each(values, lambda text: known.get(text, -1))
-            numbers = found.astype(np.float64)
+            return ColumnValues(np.maximum(found, 0).astype(np.float64), found < 0)
         case Boolean():
             words = dict.fromkeys(_FALSE, 0) | dict.fromkeys(_TRUE, 1)
             found = _each(values, lambda text: words.get(text.lower(), -1))
-            numbers = found.astype(np.float64)
+            return ColumnValues(np.maximum(found, 0).astype(np.float64), found < 0)
         case Integer() | Real() | Date():
             numbers = _days(values) if isinstance(column, Date) else _numbers(values)
             numbers = np.clip(numbers, _number(column.lower), _number(column.upper))
             if isinstance(column, Integer):
                 numbers = np.floor(numbers + 0.5)
-            found = _binned(attribute, numbers)
         case Timestamp():
             numbers = np.clip(seconds_of(values, column), int(column.lower), int(column.upper))
-            found = _binned(attribute, numbers)
         case _:
-            raise InputError(f"real.{attribute.name}", Phrase("free text"), "a column whose values are declared")
-    missing = found < 0
-    drawn = ColumnValues(np.where(missing, 0.0, numbers), missing)
-    return np.where(missing, attribute.size - 1, found) if attribute.missing else found, drawn
+            raise InputError(f"real.{name}", Phrase("free text"), "a column whose values are declared")
+    missing = np.isnan(numbers)
+    return ColumnValues(np.where(missing, 0.0, numbers), missing)
+
+
+def _codes(attribute: Attribute, values: ColumnValues) -> NDArray[np.int64]:
+    """The code of every value; that of a missing one, or -1 where none may be."""
+    numbers = np.where(values.missing, np.nan, values.values)
+    if attribute.partition is not None:
+        found = attribute.partition.codes(np.nan_to_num(numbers))
+    elif not attribute.ordered:
+        found = np.nan_to_num(numbers).astype(np.int64)
+    else:
+        found = _binned(attribute, numbers)
+    return np.where(values.missing, attribute.size - 1 if attribute.missing else -1, found)
 
 
 def _binned(attribute: Attribute, numbers: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -240,7 +240,8 @@ def real_figures_of(
     task = task_of(domain, release.codes, target) if len(release.codes) else None
     learnt = None if task is None else _prediction(release, task, real.codes)
     notify("comparing values")
-    values = comparison_of(domain, release.declared, real.drawn, release.drawn)
+    columns = {one.name: release.declared[one.name] for one in release.parts}
+    values = comparison_of(columns, real.drawn, release.drawn)
     seen = Real(len(real.codes), apart, associations(domain, real.codes), learnt, values)
     return replace(figures, asks=told, real=seen)
 

@@ -176,7 +176,7 @@ def compare(
     questions, sure = _read(release, asks, copies, confidence)
     if target is not None:
         task_of(release.domain, release.codes, target)
-    rows = encoded(real, release.domain, release.declared)
+    rows = encoded(real, release.domain, release.declared, release.parts)
     figures = figures_of(release, questions, copies, sure, rows.codes)
     return _made(release, real_figures_of(release, questions, figures, rows, target))
 

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Timestamp
 from discreet.data.instant import DAY, Instant, changes
-from discreet.marginals.domain import Attribute, Domain
 from discreet.synth.junction import Floats
 from discreet.synth.rows import ColumnValues
 
@@ -97,33 +96,28 @@ class Values:
 
 
 def paired_values(
-    domain: Domain,
-    declared: Mapping[str, Column],
-    real: Mapping[str, ColumnValues],
-    synthetic: Mapping[str, ColumnValues],
+    columns: Mapping[str, Column], real: Mapping[str, ColumnValues], synthetic: Mapping[str, ColumnValues]
 ) -> list[Values]:
     """Every column of two tables that were read by the same rules."""
-    return [
-        _paired(attribute, declared[attribute.name], real[attribute.name], synthetic[attribute.name])
-        for attribute in domain.attributes
-    ]
+    return [_paired(name, column, real[name], synthetic[name]) for name, column in columns.items()]
 
 
-def _paired(attribute: Attribute, column: Column, real: ColumnValues, synthetic: ColumnValues) -> Values:
+def _paired(name: str, column: Column, real: ColumnValues, synthetic: ColumnValues) -> Values:
     first, second = _numbers(real), _numbers(synthetic)
     match column:
-        case Category() | Boolean():
-            labels = tuple(str(label) for label in attribute.labels if label is not None)
-            return Values(attribute.name, "category", first, second, labels)
+        case Category():
+            return Values(name, "category", first, second, column.values)
+        case Boolean():
+            return Values(name, "category", first, second, ("False", "True"))
         case Real():
             finest = _grain(column)
-            return Values(attribute.name, "number", np.round(first, finest), np.round(second, finest))
+            return Values(name, "number", np.round(first, finest), np.round(second, finest))
         case Date():
-            return Values(attribute.name, "day", first, second)
+            return Values(name, "day", first, second)
         case Timestamp():
-            return Values(attribute.name, "instant", first, second, timezone=column.timezone)
+            return Values(name, "instant", first, second, timezone=column.timezone)
         case _:
-            return Values(attribute.name, "whole", first, second)
+            return Values(name, "whole", first, second)
 
 
 def _numbers(values: ColumnValues) -> Floats:
