@@ -47,6 +47,8 @@ class RegionalJobs:
         bounds: Any = None,
         targets: Any = None,
         spine: str = "given",
+        geometry: Any = None,
+        code_property: str | None = None,
     ) -> Draft[TreeRelease]:
         """Counts for a hierarchy of regions that add up, from the root to the leaves.
 
@@ -62,6 +64,8 @@ class RegionalJobs:
         are then the counts; their values are moved into `bounds`, the declared ones unless given, from zero up.
         `targets` is a public table of other regions, such as places: a column of leaf regions, and one of names. With
         `spine` = "optimised", regions are split along their borders where that makes errors smaller.
+        `geometry` (with `code_property`) is what `release.map` will be given: GeoJSON or TopoJSON that has no region of
+        the tree is refused here, before anything is spent.
         `plan` takes a `method` (auto, bayes, topdown, exact, relaxed), how to `split` the price among levels (auto,
         equal, leaves, accurate by a `goal`, or a weight for each level by name), and the `noise`.
         """
@@ -69,7 +73,9 @@ class RegionalJobs:
 
         known = {"rules": rules, "covariate": covariate, "expected": expected, "queries": queries}
         known |= {"measure": measure, "weight": weight, "bounds": bounds, "targets": targets, "spine": spine}
-        asked = TreeAsk.of(levels, by, column, geography, where, sizes, largest, cumulative, **known)
+        known |= {"sizes": sizes, "largest": largest, "cumulative": cumulative}
+        shapes = {"geometry": geometry, "code_property": code_property}
+        asked = TreeAsk.of(levels, by, column=column, geography=geography, where=where, **shapes, **known)
         return Draft.of(self.desk, asked)
 
     @typed
@@ -83,11 +89,15 @@ class RegionalJobs:
         column: str | Expression | None = None,
         geography: Any = None,
         where: str | Predicate | Expression | None = None,
+        geometry: Any = None,
+        code_property: str | None = None,
     ) -> Draft[DetailRelease]:
         """Population groups by condition, each in as much detail as its size allows: docs/guides/hierarchies.md."""
         from discreet.trees.detail.ask import DetailAsk
 
-        return Draft.of(self.desk, DetailAsk.of(levels, groups, details, overlap, column, geography, where))
+        known = {"column": column, "geography": geography, "where": where}
+        shapes = {"geometry": geometry, "code_property": code_property}
+        return Draft.of(self.desk, DetailAsk.of(levels, groups, details, overlap, **known, **shapes))
 
     @typed
     def census(
@@ -101,6 +111,8 @@ class RegionalJobs:
         head: str | Predicate | Expression | None = None,
         most: int | None = None,
         where: str | Predicate | Expression | None = None,
+        geometry: Any = None,
+        code_property: str | None = None,
     ) -> Draft[CensusRelease]:
         """Tables of persons and households over one geography, at one price: docs/guides/census.md.
 
@@ -114,4 +126,6 @@ class RegionalJobs:
         """
         from discreet.trees.census import CensusAsk
 
-        return Draft.of(self.desk, CensusAsk.of(levels, tables, household, column, geography, head, most, where))
+        known = {"column": column, "geography": geography, "where": where, "head": head, "most": most}
+        shapes = {"geometry": geometry, "code_property": code_property}
+        return Draft.of(self.desk, CensusAsk.of(levels, tables, household, **known, **shapes))

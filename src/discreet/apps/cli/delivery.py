@@ -32,7 +32,19 @@ if TYPE_CHECKING:
     from discreet.trees.release import TreeRelease
     from discreet.trees.sums import Figure
 
-__all__ = ["GROUPS", "MODEL", "ROWS", "TABLES", "TREE", "Delivery", "ShareOf", "SumOf", "figure_asked", "say_figure"]
+__all__ = [
+    "GROUPS",
+    "MODEL",
+    "ROWS",
+    "TABLES",
+    "TREE",
+    "Delivery",
+    "ShareOf",
+    "SumOf",
+    "figure_asked",
+    "in_shell",
+    "say_figure",
+]
 
 
 def _nothing(given: Mapping[str, Any]) -> None:
@@ -41,6 +53,13 @@ def _nothing(given: Mapping[str, Any]) -> None:
 
 def _same(answer: Any, given: Mapping[str, Any]) -> Any:
     return answer
+
+
+def in_shell(problem: InputError, flag: str) -> InputError:
+    """An error in the words of a command line: what was typed, and the flag to type."""
+    found = problem.about(flag)
+    found.args = (str(found).replace("with code_property=", "with --code-property"),)
+    return found
 
 
 @dataclass(frozen=True)
@@ -170,16 +189,6 @@ def _check_levels(given: Mapping[str, Any]) -> None:
             if given.get(name):
                 flag = f"--{name.replace('_', '-')}"
                 raise InputError(flag, str(given[name]), "given with --map", "Nothing was spent.")
-    if given["geometry"] is not None:
-        from discreet.show.map.topojson import collections
-
-        try:
-            features = sum(map(len, collections(given["geometry"], given["code_property"])))
-        except InputError as problem:
-            raise problem.about("--geometry") from None
-        if not features:
-            hint = "Name the property that is a region's code with --code-property. Nothing was spent."
-            raise InputError("--geometry", str(given["geometry"]), "a file of polygons that have an id", hint)
 
 
 def _draw_tree(answer: TreeRelease, given: Mapping[str, Any]) -> Path:
@@ -196,7 +205,7 @@ def _draw_tree(answer: TreeRelease, given: Mapping[str, Any]) -> Path:
     except InputError as problem:
         if "ledger" in given:
             say(f"The release is stored: discreet tree show {answer.id} --map {given['map_file']} draws it for free.")
-        raise problem.about(f"--{problem.field.replace('_', '-')}") from None
+        raise in_shell(problem, f"--{problem.field.replace('_', '-')}") from None
     return drawn.save(given["map_file"])
 
 
