@@ -207,3 +207,17 @@ def test_what_is_wrong_with_replicates_is_said_before_anything_is_spent(capsys):
     assert run(*TREE, "--out", "tables", "--replicates", "5") == 2
     assert "--replicates" in capsys.readouterr().err
     assert not spent()
+
+
+def test_what_noise_does_to_small_regions_is_shown_for_free(capsys):
+    assert run(*TREE, "--id", "regions") == 0
+    capsys.readouterr()
+    assert run("tree", "show", "regions", "--simulation") == 0
+    said = capsys.readouterr().out
+    assert "are placed in a county that is empty" in said
+    assert run("tree", "show", "regions", "--simulation", "--json") == 0
+    found = json.loads(capsys.readouterr().out)["simulation"]
+    assert found["leaf"] == "county"
+    assert f"{found['misplaced']:.1%} are placed" in said
+    assert run("tree", "show", "regions", "--json") == 0
+    assert "simulation" not in json.loads(capsys.readouterr().out)

@@ -149,3 +149,16 @@ def test_sums_and_weights_can_be_asked_for_and_are_named(service):
     wrong = ann.post("/d/people/map", {**TREE, "measure": "age", "weight": "age"})
     assert wrong.status_code == 422
     assert "left out where measure is given" in wrong.text
+
+
+def test_what_noise_does_to_small_regions_is_shown_when_asked_for(service):
+    ann = signed(service)
+    offer = service.curators["people"].tree(["county"]).plan(epsilon="0.1")
+    tree = offer.release(release="small")
+    page = ann.get("/d/people/map?release=small").text
+    assert "simulation=true#small" in page
+    assert "placed in a county that is empty" not in page
+    tried = ann.get("/d/people/map?release=small&simulation=true").text
+    assert f"{100 * tree.simulation.misplaced:.1f}% of all are placed in a county that is empty" in tried
+    for size in tree.simulation.sizes:
+        assert f'<th scope="row">{size}</th>' in tried

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from discreet.synth.release import SyntheticRelease
     from discreet.trees.detail.release import DetailRelease
     from discreet.trees.release import TreeRelease
+    from discreet.trees.simulation import Simulation
     from discreet.trees.sums import Figure
 
 __all__ = [
@@ -161,6 +162,12 @@ SumOf = Annotated[
     typer.Option("--sum", help="A sum of your own, with an interval: 'county=Ash,Elm; sex=female'. Empty for all."),
 ]
 ShareOf = Annotated[str | None, typer.Option(help="With --sum: the share that it is of this sum.")]
+_SIMULATION = Annotated[
+    bool,
+    typer.Option(
+        "--simulation", help="Try its method out: people placed in empty regions, and bias by size of a region."
+    ),
+]
 _REPLICATES = Annotated[
     int | None, typer.Option(help="With --out: so many replicates of every table, for errors of your own statistics.")
 ]
@@ -257,6 +264,14 @@ def say_figure(figure: Figure, asked: str, share_of: str | None) -> None:
     say(f"{asked or 'all'}{share}: {figure}")
 
 
+def _tried(answer: TreeRelease) -> Simulation:
+    try:
+        with progress():
+            return answer.simulation
+    except InputError as problem:
+        raise problem.about("--simulation") from None
+
+
 def _deliver_tree(answer: TreeRelease, given: Mapping[str, Any]) -> None:
     written = [] if given["out"] is None else answer.save(given["out"], given["format"])
     if given["replicates"] is not None:
@@ -269,8 +284,10 @@ def _deliver_tree(answer: TreeRelease, given: Mapping[str, Any]) -> None:
     table = table_of(answer, part, "--part") if (part := given.get("part")) else None
     asked = given.get("sum_of")
     figure = None if asked is None else figure_asked(answer, asked, given["share_of"])
+    tried = _tried(answer) if given.get("simulation") else None
     if given["as_json"]:
         found = {} if figure is None else {"sum": figure.to_dict()}
+        found |= {} if tried is None else {"simulation": tried.to_dict()}
         whole = answer if table is None else table
         show_json({**whole.to_dict(), **found, "files": [str(path) for path in written]})
         return
@@ -278,7 +295,9 @@ def _deliver_tree(answer: TreeRelease, given: Mapping[str, Any]) -> None:
         show_release(table)
     if figure is not None:
         say_figure(figure, str(asked), given["share_of"])
-    if table is not None or figure is not None:
+    if tried is not None:
+        say(f"Tried out on a table that might be the true one: {tried}")
+    if table is not None or figure is not None or tried is not None:
         for path in written:
             say(f"Wrote {path}")
         return
@@ -316,6 +335,7 @@ TREE = Delivery(
         "label": (_LABEL, ""),
         "sum_of": (SumOf, None),
         "share_of": (ShareOf, None),
+        "simulation": (_SIMULATION, False),
         "part": (_TABLE, ""),
     },
     again=lambda answer, given: answer if given["method"] is None else answer.again(given["method"]),

@@ -24,6 +24,7 @@ __all__ = [
     "PlanResponse",
     "ProblemResponse",
     "ReleaseResponse",
+    "SimulationResponse",
     "StoredResponse",
     "SurveyResponse",
     "VerifyResponse",
@@ -171,6 +172,21 @@ class FigureResponse(_Open):
     upper: float | None
     confidence: float
     quality: str
+
+
+class _SizeClass(_Open):
+    to: float | None
+    leaves: int
+    bias: float
+
+
+class SimulationResponse(_Open):
+    """What noise does to small regions: `misplaced`, the part of people placed in empty leaves, and `classes`, each
+    with the sizes (`from`, `to`) of its `leaves` and their `bias` as a part of that size."""
+
+    leaf: str
+    misplaced: float
+    classes: list[_SizeClass]
 
 
 class WireResponse(_Open):

@@ -18,6 +18,7 @@ from discreet.apps.server.responses import (
     FigureResponse,
     Json,
     ReleaseResponse,
+    SimulationResponse,
     StoredResponse,
     WireResponse,
     answers,
@@ -156,6 +157,14 @@ def routes(service: Service, access: Access) -> APIRouter:
         whole: TreeRelease = found(name, "tree", release, caller)
         with service.plans.turn(caller.name):
             return Json(figure_of(whole, of, share_of, field="of").to_dict())
+
+    @api.get("/tree/{release}/simulation", responses=answers(SimulationResponse, "what noise does to small regions"))
+    def tree_simulation(name: str, release: str, caller: Caller = access.anyone) -> Json:
+        """Its method tried out on a table that might be the true one: the part of people placed in empty regions, and
+        bias by size of a region."""
+        whole: TreeRelease = found(name, "tree", release, caller)
+        with service.plans.turn(caller.name):
+            return Json(whole.simulation.to_dict())
 
     @api.get("/loads/{release}/ac", responses=answers(AnyResponse, "the loads, and a report of the repair for AC"))
     def loads_ac(

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from discreet.apps.server.limits import check_replicates
+from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web.cache import Cache
 from discreet.apps.web.files import attached, table_file
@@ -34,6 +35,7 @@ from discreet.trees.atlas import map_title
 from discreet.trees.export import archive, table_parquet
 from discreet.trees.release import TreeRelease
 from discreet.trees.replicates import REPLICATES
+from discreet.trees.simulation import Simulation
 from discreet.trees.sums import figure_of
 
 __all__ = ["made", "routes"]
@@ -106,6 +108,7 @@ def routes(frame: Frame) -> APIRouter:
         of: str = "",
         share_of: str = "",
         compare: str = "",
+        simulation: bool = False,
         caller: Caller = anyone,
     ) -> Response:
         if not release:
@@ -139,6 +142,8 @@ def routes(frame: Frame) -> APIRouter:
             summed=None if broken or not of else _summed(tree, of, share_of),
             of=of,
             share_of=share_of,
+            small=not tree.cumulative and tree.magnitude is None,
+            tried=_tried(service, tree, caller) if simulation and not broken else None,
             files=[name for name in tree.tables() if name == level or name.startswith(f"{level}-")],
             broken=broken,
             own=bool(shapes.of(dataset, caller.name, tree.id)[0]),
@@ -282,6 +287,15 @@ def _summed(tree: TreeRelease, of: str, share_of: str) -> tuple[str, bool]:
         return str(figure_of(tree, of, share_of or None, field="sum", whole="share of")), True
     except InputError as problem:
         return str(problem), False
+
+
+def _tried(service: Service, tree: TreeRelease, caller: Caller) -> Simulation | None:
+    """The method of a release tried out; nothing where it cannot be."""
+    with service.plans.turn(caller.name):
+        try:
+            return tree.simulation
+        except InputError:
+            return None
 
 
 def _span(row: dict[str, Any], output: str) -> str:
