@@ -28,20 +28,20 @@ from discreet.errors import MISSING, InputError
 if TYPE_CHECKING:
     from discreet.learn.release import ModelRelease
     from discreet.synth.release import SyntheticRelease
-    from discreet.trees.detail.release import DetailRelease
     from discreet.trees.release import TreeRelease
     from discreet.trees.simulation import Simulation
     from discreet.trees.sums import Figure
 
 __all__ = [
-    "GROUPS",
     "MODEL",
+    "NO_TREE",
     "ROWS",
     "TABLES",
     "TREE",
     "Delivery",
     "ShareOf",
     "SumOf",
+    "draw_map",
     "figure_asked",
     "in_shell",
     "say_figure",
@@ -199,21 +199,21 @@ def _check_levels(given: Mapping[str, Any]) -> None:
 
 
 def _draw_tree(answer: TreeRelease, given: Mapping[str, Any]) -> Path:
-    """Write the map; what is wrong with it is said with how to draw it again, since the release itself is stored."""
     compare = {name: _other(answer, text, given) for name, text in map(_named, given.get("compare") or [])}
     label = given.get("label") or (answer.method if set(compare) & set(_known_methods()) else "")
+    return draw_map(answer, given, "tree", compare=compare or None, label=label)
+
+
+def draw_map(answer: Any, given: Mapping[str, Any], kind: str, **more: Any) -> Path:
+    """Write the map; what is wrong with it is said with how to draw it again, since the release itself is stored."""
+    shapes = "auto" if given["geometry"] is None else given["geometry"]
     try:
-        drawn = answer.map(
-            geometry="auto" if given["geometry"] is None else given["geometry"],
-            code_property=given["code_property"],
-            compare=compare or None,
-            label=label,
-        )
+        drawn = answer.map(geometry=shapes, code_property=given["code_property"], **more)
     except InputError as problem:
         if "ledger" in given:
-            say(f"The release is stored: discreet tree show {answer.id} --map {given['map_file']} draws it for free.")
+            say(f"The release is stored: discreet {kind} show {answer.id} --map {given['map_file']} draws it for free.")
         raise in_shell(problem, f"--{problem.field.replace('_', '-')}") from None
-    return drawn.save(given["map_file"])
+    return Path(drawn.save(given["map_file"]))
 
 
 def _named(text: str) -> tuple[str, str]:
@@ -342,18 +342,8 @@ TREE = Delivery(
 )
 
 
-def _deliver_groups(answer: DetailRelease, given: Mapping[str, Any]) -> None:
-    written = [] if given["out"] is None else answer.save(given["out"], kind=given["format"])
-    if given["as_json"]:
-        show_json({**answer.to_dict(), "files": [str(path) for path in written]})
-        return
-    show_release(answer)
-    for path in written:
-        say(f"Wrote {path}")
-
-
-_GROUPS = Annotated[Path | None, typer.Option(help="Folder for the table, with a data dictionary.")]
-GROUPS = Delivery({"out": (_GROUPS, None), "format": (_FORMAT, "csv")}, _deliver_groups, _check_files)
+NO_TREE: dict[str, Any] = {"map_file": None, "geometry": None, "code_property": None, "replicates": None}
+"""Options of hierarchies that other kinds do not have."""
 
 # --- rows and models -------------------------------------------------------------------------------------------------
 

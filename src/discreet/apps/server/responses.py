@@ -9,15 +9,18 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from fastapi import APIRouter
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict
 
 from discreet.errors import GIVEN, InputError
 
 __all__ = [
+    "PARQUET",
     "PROBLEMS",
+    "ZIPPED",
     "AnyResponse",
     "DatasetResponse",
+    "FigureResponse",
     "Json",
     "LedgerResponse",
     "PendingResponse",
@@ -30,6 +33,8 @@ __all__ = [
     "VerifyResponse",
     "WireResponse",
     "answers",
+    "binary",
+    "file_response",
     "malformed",
     "paths",
 ]
@@ -252,6 +257,32 @@ _WORDS = {
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": ProblemResponse, "description": words} for status, words in _WORDS.items()
 }
+
+
+PARQUET = "application/vnd.apache.parquet"
+_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "parquet": PARQUET,
+    "md": "text/markdown; charset=utf-8",
+    "zip": "application/zip",
+}
+
+
+def binary(*kinds: str) -> dict[str, Any]:
+    """The description of a file of these types."""
+    return {kind: {"schema": {"type": "string", "format": "binary"}} for kind in kinds}
+
+
+ZIPPED: dict[int | str, dict[str, Any]] = {
+    200: {"description": "the files, in one ZIP file", "content": binary("application/zip")}
+}
+
+
+def file_response(content: str | bytes, name: str, ending: str) -> Response:
+    """A file to be saved, under a name that is safe anywhere."""
+    plain = "".join(one for one in name if one.isascii() and (one.isalnum() or one in "-_")) or "table"
+    headers = {"content-disposition": f'attachment; filename="{plain}.{ending}"'}
+    return Response(content, media_type=_TYPES.get(ending, "application/octet-stream"), headers=headers)
 
 
 def answers(model: Any, words: str, status: int = 200) -> dict[int | str, dict[str, Any]]:
