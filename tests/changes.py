@@ -79,7 +79,7 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "covariate": {"covariate": {"A1": 10, "A2": 20, "B1": 5, "B2": 0}},
         "queries": {"queries": {"total": 1, "all": 1}},
         "measure": {"measure": "age"},
-        "weight": {"weight": "age"},
+        "weight": {"weight": "age", "bounds": (1, 40)},
         "bounds": ({"measure": "age"}, {"bounds": (0, 40)}),
         "targets": {"targets": {"county": ["A1", "B1"], "place": ["x", "y"]}},
         "spine": (

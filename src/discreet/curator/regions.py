@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.signature import typed
@@ -38,7 +39,7 @@ class RegionalJobs:
         sizes: str | None = None,
         largest: int | None = None,
         cumulative: bool = True,
-        rules: Rules | None = None,
+        rules: Rules | Mapping[str, Any] | str | Path | None = None,
         covariate: Any = None,
         expected: int | None = None,
         queries: Any = None,
@@ -56,6 +57,7 @@ class RegionalJobs:
         code begins with that of its parent. Regions are public: declared in the schema, or listed in `geography`, a
         table or file with a row for each leaf. `by` splits every region into cells. `sizes` names a column of groups
         (households): then groups are counted by size up to `largest`, those of at least that size if `cumulative`.
+        `rules` are public facts about the true counts: `Rules`, a dictionary of them by level, or a TOML or JSON file.
         `covariate` is a public table with a number for each leaf that may go with its count, such as housing units.
         `expected` is a public guess of how many there are in all: it settles shares of the price beforehand.
         `queries` are what every level asks, with shares of its price, {"sex": 1, "age x sex": 2, "all": 3}, where all

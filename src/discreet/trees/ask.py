@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -87,16 +88,31 @@ def _plain(numbers: Any) -> Any:
 
 
 def _rules_from(value: Any, schema: Schema) -> Rules:
+    return Rules(**_checked_rules(value))
+
+
+def _checked_rules(value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping) or set(value) - {*FIELDS, "zeros", "by", "covariate"}:
         raise InputError("rules", value, "an object with lower, upper, totals and weights, each by level")
     if not all(isinstance(value.get(name, {}), Mapping) for name in (*FIELDS, "by")):
         raise InputError("rules", value, "an object with {level: numbers} for each of lower, upper, totals and weights")
     if not isinstance(value.get("zeros", []), list):
         raise InputError("rules.zeros", value["zeros"], 'a list of cells: [{"sex": "male"}]')
-    return Rules(**value)
+    return value
 
 
-RULES = Form(dict[str, Any], write=_rules_to, read=_rules_from, parse=read_rules, load=load_rules)
+def _settle_rules(value: Any) -> Rules:
+    """Rules, or as people write them: a dictionary, the path of a TOML or JSON file, or the text of one."""
+    if isinstance(value, Rules):
+        return value
+    if isinstance(value, str) and any(sign in value for sign in "={\n"):
+        value = read_rules(value)
+    elif isinstance(value, str | Path):
+        value = load_rules(str(value))
+    return Rules(**_checked_rules(value))
+
+
+RULES = Form(dict[str, Any], settle=_settle_rules, write=_rules_to, read=_rules_from, parse=read_rules, load=load_rules)
 
 
 def _table_from(field: str) -> Callable[[Any, Schema], Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from fastapi import APIRouter
@@ -44,19 +44,50 @@ _MALFORMED = {
     "json_invalid": "valid JSON",
     "model_attributes_type": "a JSON object, sent with content-type: application/json",
     "missing": "given",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "string_type": "text",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
 }
+_TYPE = re.compile(r"str|int|float|bool|constrained-\w+|[\w-]+\[.*\]")
 _SHOULD = re.compile(r"(?:Value error, |\w+ should be )(?P<be>.+)|\w+ should have (?P<have>.+)", re.DOTALL)
 
 
-def malformed(error: Mapping[str, Any], known: Collection[str] = ()) -> InputError:
-    """What pydantic refuses, as an error of ours. Of a field that does not exist, `known` are those that do."""
-    kind = error["type"]
-    field = "" if kind == "json_invalid" else ".".join(str(part) for part in error["loc"] if part != "body")
-    if kind == "extra_forbidden":
+def malformed(errors: Sequence[Mapping[str, Any]], known: Collection[str] = ()) -> list[InputError]:
+    """What pydantic refuses, as errors of ours, one a field. Of a field that does not exist, `known` are those that do.
+
+    Where a field takes several types, pydantic refuses each of them: what they are is said once. If what was sent is of
+    one of them, what is wrong inside of it is said instead.
+    """
+    fields: dict[tuple[Any, ...], dict[tuple[Any, ...], list[Mapping[str, Any]]]] = {}
+    for error in errors:
+        place = () if error["type"] == "json_invalid" else tuple(part for part in error["loc"] if part != "body")
+        plain = tuple(part for part in place if not _is_type(part))
+        root = next((place[:index] for index, part in enumerate(place) if _is_type(part)), plain)
+        fields.setdefault(root, {}).setdefault(plain, []).append(error)
+    found = []
+    for places in fields.values():
+        place = max(places, key=len)
+        found.append(_malformed(".".join(map(str, place)), places[place], known))
+    return found
+
+
+def _malformed(field: str, errors: Sequence[Mapping[str, Any]], known: Collection[str]) -> InputError:
+    if errors[0]["type"] == "extra_forbidden":
         return InputError.unknown(field, known)
-    should = _SHOULD.fullmatch(str(error["msg"]))
-    said = "another value" if should is None else should["be"] or f"of {should['have']}"
-    return InputError(field or "body", GIVEN, _MALFORMED.get(kind, said))
+    said = []
+    for error in errors:
+        should = _SHOULD.fullmatch(str(error["msg"]))
+        words = "another value" if should is None else should["be"] or f"of {should['have']}"
+        said.append(_MALFORMED.get(error["type"], words))
+    return InputError(field or "body", GIVEN, " or ".join(dict.fromkeys(said)))
+
+
+def _is_type(part: Any) -> bool:
+    """Whether a step of the way to a value is the name of a type, among several that it might have."""
+    return isinstance(part, str) and _TYPE.fullmatch(part) is not None
 
 
 class Json(JSONResponse):

@@ -75,7 +75,11 @@ class CensusAsk(RegionAsk):
             raise InputError("method", self.method, among=("auto", *METHODS))
         if self.split == "accurate":
             raise InputError("split", self.split, "another rule: it knows one table only")
-        condition, head = check_condition(self.where, schema), check_condition(self.head, schema)
+        condition = check_condition(self.where, schema)
+        try:
+            head = check_condition(self.head, schema)
+        except InputError as problem:  # a condition that is no `where`
+            raise problem.about("head") from None
         parts = {}
         for name, table in self.tables.items():
             sizes = None

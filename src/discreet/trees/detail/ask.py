@@ -125,8 +125,8 @@ def _thresholds(given: Mapping[str, Number] | None, details: Refinement) -> tupl
     found = []
     for name in details.names:
         limit = as_written(given[name], f"thresholds.{name}")
-        if limit.denominator != 1 or abs(limit) > 2**53:
-            raise InputError(f"thresholds.{name}", given[name], "a whole number")
+        if limit.denominator != 1 or not 0 <= limit <= 2**53:
+            raise InputError(f"thresholds.{name}", given[name], "a whole number, zero or more")
         found.append(int(limit))
     for name, (before, after) in zip(details.names[1:], pairwise(found), strict=True):
         if after < before:
