@@ -96,7 +96,7 @@ def test_a_census_has_a_map_of_any_table(folder):
     assert "--map-table" in wrong.stderr
     assert "Did you mean `kinds`?" in wrong.stderr
     run("census", "release", *ASKED, *paid, "--map", "map.html", cwd=folder)
-    assert "counts by part and county (people)" in (folder / "map.html").read_text()
+    assert "persons by part and county (people)" in (folder / "map.html").read_text()
     run("census", "show", "c", "--map", "kinds.html", "--map-table", "kinds", cwd=folder)
     assert "(kinds)" in (folder / "kinds.html").read_text()
     assert "alone" in (folder / "kinds.html").read_text()

@@ -175,7 +175,9 @@ def test_a_census_has_a_map_page_for_each_table_and_a_zip_of_them_all(service):
     assert "(people)</h1>" in first
     assert "(homes)</h1>" in second
     assert f"{census['homes'].totals('county').columns['count'][0]:,}" in second
-    assert ann.get("/d/people/map/content?release=census&part=homes").json()["outputs"] == ["count"]
+    head = ann.get("/d/people/map/content?release=census&part=homes").json()
+    assert head["outputs"] == ["count"]
+    assert head["title"].endswith("(homes)")
     assert "(homes)" not in ann.get("/d/people/map/file?release=census&part=people").text
     assert ann.get("/d/people/map?release=census&part=cars").status_code == 422
     with zipfile.ZipFile(io.BytesIO(ann.get("/d/people/map/files?release=census&format=csv").content)) as packed:

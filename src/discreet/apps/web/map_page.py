@@ -87,7 +87,10 @@ def routes(frame: Frame) -> APIRouter:
 
         def draw() -> Map:
             others = {compare: known(dataset, compare, caller)[0]} if compare else None
-            return shapes.draw(dataset, caller.name, tree, label=tree.id if compare else "", compare=others)
+            title = f"{map_title(tree)} ({part})" if part else None
+            return shapes.draw(
+                dataset, caller.name, tree, label=tree.id if compare else "", compare=others, title=title
+            )
 
         return maps.get(key, draw)
 
