@@ -32,6 +32,12 @@ MODEL = {
     "rate": {"rate": 0.25},
     "noise": {"noise": "device"},
 }
+_SHAPE = {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 0]]]}
+_COUNTY = {"type": "Feature", "id": "A1", "properties": {"code": "A2"}, "geometry": _SHAPE}
+SHAPES: dict[str, Any] = {
+    "geometry": {"geometry": _COUNTY},
+    "code_property": ({"geometry": _COUNTY}, {"code_property": "code"}),
+}
 CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
     "question": {
         "where": {"where": "age >= 21"},
@@ -79,7 +85,7 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "covariate": {"covariate": {"A1": 10, "A2": 20, "B1": 5, "B2": 0}},
         "queries": {"queries": {"total": 1, "all": 1}},
         "measure": {"measure": "age"},
-        "weight": {"weight": "age"},
+        "weight": {"weight": "age", "bounds": (1, 40)},
         "bounds": ({"measure": "age"}, {"bounds": (0, 40)}),
         "targets": {"targets": {"county": ["A1", "B1"], "place": ["x", "y"]}},
         "spine": (
@@ -94,6 +100,7 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "method": {"method": "topdown"},
         "goal": ({"split": "accurate"}, {"goal": Goal(of="totals")}),
         "split": {"split": "leaves"},
+        **SHAPES,
         **COUNTS,
     },
     "detail": {
@@ -107,6 +114,7 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "thresholds": {"thresholds": {"sex": 5, "sex by age": 9}},
         "first": {"first": "0.2"},
         "shares": {"shares": {"county": 2}},
+        **SHAPES,
         **COUNTS,
     },
     "census": {
@@ -121,6 +129,7 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "method": {"method": "topdown"},
         "split": {"split": "equal"},
         "noise": ({"rho": None, "epsilon": 4}, {"noise": "laplace"}),
+        **SHAPES,
         **COUNTS,
     },
     "flows": {

@@ -43,7 +43,7 @@ READ = {
     "stream": ("release", "release", "release", "release", "release"),
     "tree": ("release", "release", "release", "release", "own"),
     "detail": ("release", "release", "release", "release", "release"),
-    "census": ("release", "release", "release", "release", "release"),
+    "census": ("release", "release", "release", "release", "own"),
     "flows": ("release", "release", "release", "release", "release"),
     "commute": ("release", "release", "release", "release", "release"),
     "synth": ("release", "release", "release", "release", "own"),
@@ -234,6 +234,15 @@ class Surfaces:
             part: self.page("/map/table", release=release, level=part, format="json").json()["columns"]
             for part in parts
         }
+
+    def _page_own_census(self, release: str, parts: list[str]) -> Tables:
+        found = {}
+        for name in parts:
+            part, _, level = name.partition(".")
+            self.page("/map", release=release, part=part)
+            table = self.page("/map/table", release=release, part=part, level=level, format="json")
+            found[name] = table.json()["columns"]
+        return found
 
     def _page_own_synth(self, release: str, parts: list[str]) -> Tables:
         self.page("/synthetic", release=release)

@@ -31,7 +31,6 @@ ADVICE = {
         "Store it as a number, as text, or as a date",
         "Write the files again with one type",
         "Rename the file or folder",
-        "Name the property that is a region's code",
         "Rename the files: the engine",
         "There were some when it was opened",
         "Keep one kind of file in a folder",

@@ -80,3 +80,31 @@ def test_cells_and_the_leaf_column_may_be_expressions(tmp_path):
 
 def test_a_hierarchy_is_public_by_name():
     assert Hierarchy.from_prefixes(["a"], {"x": 1}).sizes == (1, 1)
+
+
+def test_rules_may_be_a_dictionary_a_file_or_its_text(curator, tmp_path):
+    from discreet import Rules
+
+    text = 'by = "the office"\n[totals]\nall = 900\n'
+    path = tmp_path / "rules.toml"
+    path.write_text(text)
+    for rules in (
+        Rules(totals={"all": 900}),
+        {"totals": {"all": 900}},
+        text,
+        path,
+        str(path),
+        '{"totals": {"all": 900}}',
+    ):
+        plan = curator.tree(["state", "county"], rules=rules).plan(epsilon=1).plan
+        assert plan.expected == 900
+    assert any("the office" in one for one in curator.tree(["county"], rules=text).plan(epsilon=1).plan.rules.declared)
+    for wrong, said in (
+        ("nowhere.toml", "a TOML or JSON file that exists"),
+        ("totals = [", "TOML or JSON"),
+        ({"totals": 5}, "level: numbers"),
+        ({"total": {"all": 5}}, "an object with lower, upper, totals and weights"),
+    ):
+        with pytest.raises(InputError, match=said) as problem:
+            curator.tree(["state", "county"], rules=wrong)
+        assert problem.value.field == "rules"

@@ -308,7 +308,7 @@ def test_values_that_are_missing_huge_or_no_numbers_fail_no_run(tmp_path, method
     columns = {"county": Category(COUNTIES), "pay": Real(0, 10)}
     schema = Schema("p", columns)
     curator = discreet.open(rows, schema, ledger=tmp_path / "l.db", budget=Budget(10**9), create=True)
-    for asked in ({"measure": "pay"}, {"weight": "pay"}, {"measure": col("pay") * 2}):
+    for asked in ({"measure": "pay"}, {"weight": "pay", "bounds": (1, 10)}, {"measure": col("pay") * 2}):
         for epsilon in ("0.0001", 1, 10**7):
             release = curator.tree(LEVELS, **asked).plan(epsilon=epsilon, method=method).release()
             add_up(release)
@@ -325,6 +325,8 @@ def test_values_that_are_missing_huge_or_no_numbers_fail_no_run(tmp_path, method
         ({"measure": "pay", "bounds": "private"}, "bounds"),
         ({"measure": "pay", "weight": "w"}, "weight"),
         ({"weight": "sex"}, "weight"),
+        ({"weight": "pay"}, "weight"),  # zero is no sampling weight
+        ({"weight": "w", "bounds": (0, 5)}, "bounds"),
         ({"bounds": (0, 5)}, "bounds"),
         ({"measure": "pay", "sizes": "sex", "largest": 3}, "measure"),
     ],

@@ -5,7 +5,7 @@ import pytest
 from tree_desk import COUNTIES
 
 from discreet.errors import InputError
-from discreet.trees.simulation import _first_leaves, simulate
+from discreet.trees.simulation import Simulation, _first_leaves, simulate
 from discreet.trees.tree import Hierarchy
 
 GEOGRAPHY = {"part": [f"{one // 25:02}" for one in range(300)], "county": [f"{one:04}" for one in range(300)]}
@@ -80,3 +80,22 @@ def test_a_release_is_tried_out_on_a_table_that_might_be_the_true_one(curator):
     groups = curator.tree(["state", "county"], sizes="sex", largest=3).plan(epsilon=1).release()
     with pytest.raises(InputError, match="simulation"):
         _ = groups.simulation
+
+
+def test_a_simulation_is_told_as_text_and_as_plain_values(coded):
+    found = offer(coded, "0.05", expected=6000)
+    told = found.to_dict()["simulation"]
+    tried = simulate(found.plan, 6000)
+    assert told == tried.to_dict()
+    assert told["leaf"] == "county"
+    assert told["misplaced"] == tried.misplaced
+    assert [one["from"] for one in told["classes"]] == [low for low, *_ in tried.classes]
+    assert str(tried) in str(found)
+    assert "simulation" not in offer(coded, 1).to_dict()
+    last = Simulation(0.25, ((1, 9, 4, -0.5), (1000, 10**12 - 1, 2, 0.0)), "block")
+    assert last.sizes == ("1 to 9", "1,000 and more")
+    assert last.to_dict()["classes"][-1]["to"] is None
+    assert str(last).startswith(
+        "25.0% are placed in a block that is empty; a block is off on average by -50% at 1 to 9"
+    )
+    assert str(Simulation(0.0, ())) == "nobody is there."

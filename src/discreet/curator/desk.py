@@ -132,7 +132,7 @@ class LedgerDesk(ABC):
             )
             offer: Offer[Made] = later
             return offer
-        return Offer(self, plan, ready.read, request=request)
+        return Offer(self, plan, ready.read, request=request, remarks=ready.remarks)
 
     def releases(self) -> list[str]:
         """The ids of the releases of this data that have an answer."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
@@ -82,12 +82,14 @@ class Offer(Generic[Made_co]):
     read: Callable[[Answer, str, str], Made_co]
     request: str | None = field(default=None, kw_only=True)
     """What was asked for and at which price, for the record."""
+    remarks: tuple[str, ...] = field(default=(), kw_only=True)
+    """What else is to be said beside the plan."""
 
     @cached_property
     def explained(self) -> Explanation:
         """What there is to know before it is paid, as values."""
         found: Explanation = self.plan.explained()
-        return found
+        return replace(found, notes=(*found.notes, *self.remarks)) if self.remarks else found
 
     @property
     def expected(self) -> tuple[Accuracy, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.signature import typed
@@ -38,7 +39,7 @@ class RegionalJobs:
         sizes: str | None = None,
         largest: int | None = None,
         cumulative: bool = True,
-        rules: Rules | None = None,
+        rules: Rules | Mapping[str, Any] | str | Path | None = None,
         covariate: Any = None,
         expected: int | None = None,
         queries: Any = None,
@@ -47,6 +48,8 @@ class RegionalJobs:
         bounds: Any = None,
         targets: Any = None,
         spine: str = "given",
+        geometry: Any = None,
+        code_property: str | None = None,
     ) -> Draft[TreeRelease]:
         """Counts for a hierarchy of regions that add up, from the root to the leaves.
 
@@ -54,6 +57,7 @@ class RegionalJobs:
         code begins with that of its parent. Regions are public: declared in the schema, or listed in `geography`, a
         table or file with a row for each leaf. `by` splits every region into cells. `sizes` names a column of groups
         (households): then groups are counted by size up to `largest`, those of at least that size if `cumulative`.
+        `rules` are public facts about the true counts: `Rules`, a dictionary of them by level, or a TOML or JSON file.
         `covariate` is a public table with a number for each leaf that may go with its count, such as housing units.
         `expected` is a public guess of how many there are in all: it settles shares of the price beforehand.
         `queries` are what every level asks, with shares of its price, {"sex": 1, "age x sex": 2, "all": 3}, where all
@@ -62,6 +66,8 @@ class RegionalJobs:
         are then the counts; their values are moved into `bounds`, the declared ones unless given, from zero up.
         `targets` is a public table of other regions, such as places: a column of leaf regions, and one of names. With
         `spine` = "optimised", regions are split along their borders where that makes errors smaller.
+        `geometry` (with `code_property`) is what `release.map` will be given: GeoJSON or TopoJSON that has no region of
+        the tree is refused here, before anything is spent.
         `plan` takes a `method` (auto, bayes, topdown, exact, relaxed), how to `split` the price among levels (auto,
         equal, leaves, accurate by a `goal`, or a weight for each level by name), and the `noise`.
         """
@@ -69,7 +75,9 @@ class RegionalJobs:
 
         known = {"rules": rules, "covariate": covariate, "expected": expected, "queries": queries}
         known |= {"measure": measure, "weight": weight, "bounds": bounds, "targets": targets, "spine": spine}
-        asked = TreeAsk.of(levels, by, column, geography, where, sizes, largest, cumulative, **known)
+        known |= {"sizes": sizes, "largest": largest, "cumulative": cumulative}
+        shapes = {"geometry": geometry, "code_property": code_property}
+        asked = TreeAsk.of(levels, by, column=column, geography=geography, where=where, **shapes, **known)
         return Draft.of(self.desk, asked)
 
     @typed
@@ -83,11 +91,15 @@ class RegionalJobs:
         column: str | Expression | None = None,
         geography: Any = None,
         where: str | Predicate | Expression | None = None,
+        geometry: Any = None,
+        code_property: str | None = None,
     ) -> Draft[DetailRelease]:
         """Population groups by condition, each in as much detail as its size allows: docs/guides/hierarchies.md."""
         from discreet.trees.detail.ask import DetailAsk
 
-        return Draft.of(self.desk, DetailAsk.of(levels, groups, details, overlap, column, geography, where))
+        known = {"column": column, "geography": geography, "where": where}
+        shapes = {"geometry": geometry, "code_property": code_property}
+        return Draft.of(self.desk, DetailAsk.of(levels, groups, details, overlap, **known, **shapes))
 
     @typed
     def census(
@@ -101,6 +113,8 @@ class RegionalJobs:
         head: str | Predicate | Expression | None = None,
         most: int | None = None,
         where: str | Predicate | Expression | None = None,
+        geometry: Any = None,
+        code_property: str | None = None,
     ) -> Draft[CensusRelease]:
         """Tables of persons and households over one geography, at one price: docs/guides/census.md.
 
@@ -114,4 +128,6 @@ class RegionalJobs:
         """
         from discreet.trees.census import CensusAsk
 
-        return Draft.of(self.desk, CensusAsk.of(levels, tables, household, column, geography, head, most, where))
+        known = {"column": column, "geography": geography, "where": where, "head": head, "most": most}
+        shapes = {"geometry": geometry, "code_property": code_property}
+        return Draft.of(self.desk, CensusAsk.of(levels, tables, household, **known, **shapes))

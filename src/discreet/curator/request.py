@@ -51,7 +51,8 @@ def _text(ask: Ask, price: Price | None) -> str | None:
     here = {name: one for name, one in options(type(ask)).items() if one.here_only}
     if any(one.default is NOTHING for one in here.values()):
         return None
-    said = attrs.evolve(ask, **{name: one.default for name, one in here.items()}).to_dict()
+    passing = {name: one for name, one in options(type(ask)).items() if one.passing}
+    said = attrs.evolve(ask, **{name: one.default for name, one in (here | passing).items()}).to_dict()
     paid: Json = None if price is None else [price.way, str(price.amount), price.confidence, price.noise]
     entry: dict[str, Any] = {"ask": said, "price": paid}
     if left_out := [name for name, one in here.items() if getattr(ask, name) is not one.default]:

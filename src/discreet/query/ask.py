@@ -102,6 +102,8 @@ class Option:
     """Whether it has no JSON: objects of Python, files of this machine."""
     shell: bool = True
     """Whether a command line takes it."""
+    passing: bool = False
+    """Whether it is only checked beforehand: it decides nothing of what is released, and stands on no record."""
 
     @property
     def required(self) -> bool:
@@ -167,6 +169,11 @@ class Checked(Generic[Made_co]):
     """An ask that was read against a schema: everything that can be wrong with it was said. It can be priced."""
 
     __slots__ = ()
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What else is to be said beside the plan."""
+        return ()
 
     @abstractmethod
     def plan(self, allotment: Allotment, price: Price) -> Any:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,30 +17,27 @@ from discreet.errors import MISSING, InputError, Phrase, kind_of
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
 from discreet.query.aggregate.base import Pair, read_pair, write_pair
-from discreet.query.ask import Ask, Checked, Form, option
+from discreet.query.ask import Checked, Form, option
 from discreet.query.forms import (
     COLUMN,
-    CONDITION,
     FLAG,
     KEYS,
     TEXT,
     WHOLE,
     check_condition,
-    names_in,
     pairs_in,
-    sizes_in,
 )
 from discreet.query.key import Key
-from discreet.query.predicate import Predicate
 from discreet.query.price import Price
 from discreet.trees.count import Sizes, Tabulation
 from discreet.trees.covariate import covariate_table, read_covariate
 from discreet.trees.declaration import FIELDS, load_rules, read_rules, resolve_rules
-from discreet.trees.geography import hierarchy_from, public_table
+from discreet.trees.geography import public_table
 from discreet.trees.magnitude import magnitude_of
 from discreet.trees.methods import METHODS, method_named
 from discreet.trees.plan import TreePlan, plan_tree
 from discreet.trees.queries import QUERIES, Asked, Queries, read_queries, share_queries
+from discreet.trees.regions import RegionAsk, parse_table
 from discreet.trees.release import TreeRelease
 from discreet.trees.rules import Rules, whole_numbers
 from discreet.trees.spine import optimise
@@ -50,65 +46,11 @@ from discreet.trees.split import split as split_price
 from discreet.trees.targets import Family, read_targets
 from discreet.trees.tree import Hierarchy
 
-__all__ = ["GEOGRAPHY", "LEVELS", "SPLIT", "SPLITS", "CheckedTree", "TreeAsk", "ordered_method"]
+__all__ = ["SPLIT", "SPLITS", "CheckedTree", "TreeAsk", "ordered_method"]
 
 _MANY = 100
 _SPINES = ("given", "optimised")
 SPLITS = ("auto", "equal", "leaves", "accurate")
-
-
-def _levels(value: Any) -> Any:
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise InputError("levels", value, "a list of levels, the widest first, or {level: length of its codes}")
-    return dict(value) if isinstance(value, Mapping) else tuple(value)
-
-
-def _parse_levels(text: str) -> Any:
-    return names_in(text) if "=" not in text else sizes_in(text, "levels", "state=2,county=5")
-
-
-LEVELS = Form(
-    list[str] | dict[str, int],
-    settle=_levels,
-    write=lambda value: value if isinstance(value, dict) else list(value),
-    parse=_parse_levels,
-)
-
-
-def _regions(value: Any) -> Any:
-    """A list of leaf codes, or a public table as columns; a file is read here."""
-    return tuple(value) if isinstance(value, (list, tuple, set, frozenset)) else public_table(value)
-
-
-def _regions_from(value: Any, schema: Schema) -> Any:
-    if not isinstance(value, (list, Mapping)):
-        raise InputError("geography", kind_of(value), "a table of columns, or a list of leaf codes")
-    return value
-
-
-def _parse_regions(text: str) -> dict[str, list[str]] | list[str] | None:
-    """A public list of leaf codes, one on a line, or a table with a line of names first."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    if not any("," in line for line in lines):
-        return [line.strip() for line in lines] or None
-    head, *body = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO("\n".join(lines)))]
-    if any(len(row) != len(head) for row in body) or len(set(head)) != len(head):
-        raise InputError(
-            "geography",
-            Phrase("lines of different lengths"),
-            "a table: names of levels first, then one line for each region",
-        )
-    return {name: [row[index] for row in body] for index, name in enumerate(head)}
-
-
-GEOGRAPHY = Form(
-    dict[str, list[str]] | list[str],
-    settle=_regions,
-    write=lambda value: value if isinstance(value, dict) else list(value),
-    read=_regions_from,
-    parse=_parse_regions,
-    load=public_table,
-)
 
 
 def _split(value: Any) -> Any:
@@ -146,16 +88,31 @@ def _plain(numbers: Any) -> Any:
 
 
 def _rules_from(value: Any, schema: Schema) -> Rules:
+    return Rules(**_checked_rules(value))
+
+
+def _checked_rules(value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping) or set(value) - {*FIELDS, "zeros", "by", "covariate"}:
         raise InputError("rules", value, "an object with lower, upper, totals and weights, each by level")
     if not all(isinstance(value.get(name, {}), Mapping) for name in (*FIELDS, "by")):
         raise InputError("rules", value, "an object with {level: numbers} for each of lower, upper, totals and weights")
     if not isinstance(value.get("zeros", []), list):
         raise InputError("rules.zeros", value["zeros"], 'a list of cells: [{"sex": "male"}]')
-    return Rules(**value)
+    return value
 
 
-RULES = Form(dict[str, Any], write=_rules_to, read=_rules_from, parse=read_rules, load=load_rules)
+def _settle_rules(value: Any) -> Rules:
+    """Rules, or as people write them: a dictionary, the path of a TOML or JSON file, or the text of one."""
+    if isinstance(value, Rules):
+        return value
+    if isinstance(value, str) and any(sign in value for sign in "={\n"):
+        value = read_rules(value)
+    elif isinstance(value, str | Path):
+        value = load_rules(str(value))
+    return Rules(**_checked_rules(value))
+
+
+RULES = Form(dict[str, Any], settle=_settle_rules, write=_rules_to, read=_rules_from, parse=read_rules, load=load_rules)
 
 
 def _table_from(field: str) -> Callable[[Any, Schema], Any]:
@@ -172,7 +129,7 @@ COVARIATE = Form(
     settle=covariate_table,
     write=dict,
     read=_table_from("covariate"),
-    parse=_parse_regions,
+    parse=parse_table,
     load=covariate_table,
 )
 TARGETS = Form(
@@ -180,7 +137,7 @@ TARGETS = Form(
     settle=lambda value: public_table(value, "targets"),
     write=dict,
     read=_table_from("targets"),
-    parse=_parse_regions,
+    parse=parse_table,
     load=lambda path: public_table(path, "targets"),
 )
 
@@ -195,31 +152,18 @@ BOUNDS = Form(
 
 
 @frozen(eq=False)
-class TreeAsk(Ask):
+class TreeAsk(RegionAsk):
     """Counts for a hierarchy of regions that add up, from the root to the leaves."""
 
     kind: ClassVar[str] = "tree"
     prices: ClassVar[tuple[str, ...]] = ("epsilon", "rho", "share", "within", "confidence", "noise")
 
-    levels: Sequence[str] | Mapping[str, int] = option(
-        LEVELS,
-        help="Levels, the widest first: state,county,tract; or with the length of codes: state=2,county=5",
-        names_columns=True,
-    )
     by: tuple[Key, ...] = option(
         KEYS,
         (),
         help="In each region by COLUMN, COLUMN/WIDTH, COLUMN/month or COLUMN/0,18,65,100; repeat for more",
         names_columns=True,
     )
-    column: str | None = option(
-        COLUMN,
-        None,
-        help="Column with the code of the leaf region; the last level by default",
-        names_columns=True,
-    )
-    geography: Any = option(GEOGRAPHY, None, help="Public CSV or Parquet file of regions, one row for each leaf region")
-    where: str | Predicate | None = option(CONDITION, None, help="Which rows of the data count")
     sizes: str | None = option(TEXT, None, help="Count groups (a column, such as household) by size")
     largest: int | None = option(WHOLE, None, help="With sizes: the last size that is told apart")
     cumulative: bool = option(FLAG, True, help="With sizes: groups of at least that size, rather than of exactly it")
@@ -276,7 +220,7 @@ class TreeAsk(Ask):
 
     def checked(self, schema: Schema) -> CheckedTree:
         """The same, read against a schema."""
-        tree, leaf = hierarchy_from(self.levels, self.column, self.geography, schema)
+        tree, leaf = self.regions(schema)
         grouped = None
         if self.sizes is not None:
             if self.largest is None:
@@ -305,7 +249,8 @@ class TreeAsk(Ask):
             rules = replace(rules, covariate=read_covariate(self.covariate, tree, leaf, counted.labels))
         rules = resolve_rules(rules, tree, counted.labels)
         queries = None if self.queries is None else self._read_queries(self.queries, counted)
-        return CheckedTree(counted, rules, chosen, self.split, self.goal, self.expected, queries, targets)
+        said = self.shape_notes(tree)
+        return CheckedTree(counted, rules, chosen, self.split, self.goal, self.expected, queries, targets, said)
 
     def _with_targets(self, tree: Hierarchy, leaf: str) -> tuple[Hierarchy, tuple[Family, ...]]:
         """The tree, along the borders of targets if that is asked for, and what is published beside its levels."""
@@ -345,6 +290,7 @@ class CheckedTree(Checked[TreeRelease]):
     expected: int | None = None
     queries: Asked | None = None
     targets: tuple[Family, ...] = ()
+    remarks: tuple[str, ...] = ()
     settled: bool = False
 
     def priced(self, allotment: Allotment, price: Price | None) -> TreePlan:

@@ -65,7 +65,8 @@ def map_title(release: TreeRelease) -> str:
     """
     levels, columns = release.levels[1:], [name for name, _ in release.by]
     regions = " and ".join([", ".join(levels[:-1]), levels[-1]]) if len(levels) > 1 else levels[0] if levels else ""
-    counted = f"{release.counted} by size" if release.cumulative else "counts"
+    plain = release.counted if release.counted in ("persons", "households") else "counts"
+    counted = f"{release.counted} by size" if release.cumulative else plain
     counted = counted if release.magnitude is None else release.magnitude.heading
     title = f"{release.dataset}: {counted}{f' by {regions}' if regions else ''}"
     if columns and not release.cumulative:

@@ -16,7 +16,7 @@ from discreet.trees.gls import gls
 from discreet.trees.intervals.each import deviations
 from discreet.trees.measurement import Measurement
 from discreet.trees.queries import margin_name
-from discreet.trees.simulation import simulate
+from discreet.trees.simulation import Simulation, simulate
 from discreet.trees.spine import distances
 from discreet.trees.targets import typical_half_width
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["explain_tree"]
 
-_ENDLESS = 10**9
 _RELATIVE = 0.1  # the relative error that is said in sizes of regions
 
 
@@ -36,7 +35,7 @@ def explain_tree(plan: TreePlan) -> Explanation:
     the root's total is small is in a note.
     """
     counted, tree = plan.counted, plan.counted.tree
-    levels, errors = _levels(plan), []
+    levels, errors, tried = _levels(plan), [], _tried(plan)
     several = counted.cells > 1 and counted.sizes is None
     for index, row in enumerate(levels):
         cells_noise, totals_noise = (_noise(plan.measures, index, totals=totals) for totals in (False, True))
@@ -61,7 +60,7 @@ def explain_tree(plan: TreePlan) -> Explanation:
         f"Errors are {percent(plan.confidence)} half-widths of the best linear estimate, before bounds are used.",
         *(_relative_notes(levels, "many" if magnitude is None else "much") if counted.sizes is None else ()),
         *_sparse_notes(plan),
-        *_small_notes(plan, levels),
+        *_small_notes(plan, levels, tried),
         *_target_notes(plan),
         *plan.rules.declared,
         *(note.text for note in counted.notes),
@@ -77,7 +76,13 @@ def explain_tree(plan: TreePlan) -> Explanation:
         errors=tuple(errors),
         confidence=plan.confidence,
         notes=tuple(notes),
-        facts={"method": plan.method, "cells": counted.cells, "levels": levels, **_measured_facts(plan)},
+        facts={
+            "method": plan.method,
+            "cells": counted.cells,
+            "levels": levels,
+            **_measured_facts(plan),
+            **({} if tried is None else {"simulation": tried.to_dict()}),
+        },
     )
 
 
@@ -136,9 +141,16 @@ def _sparse_notes(plan: TreePlan) -> list[str]:
     ]
 
 
-def _small_notes(plan: TreePlan, levels: list[dict[str, Any]]) -> list[str]:
-    """What noise does to small regions, where about how many there are is public: by level, and simulated."""
+def _tried(plan: TreePlan) -> Simulation | None:
+    """The plan tried out on a made-up table, where about how many there are is public."""
     if plan.expected is None or plan.counted.sizes is not None:
+        return None
+    return simulate(plan, plan.expected / float(plan.rounding))
+
+
+def _small_notes(plan: TreePlan, levels: list[dict[str, Any]], tried: Simulation | None) -> list[str]:
+    """What noise does to small regions, where about how many there are is public: by level, and simulated."""
+    if plan.expected is None or tried is None:
         return []
     relative = {row["level"]: row["total"] * row["regions"] / max(plan.expected, 1) for row in levels}
     parts = ", ".join(f"{level} {readable(100 * part, 2)}%" for level, part in relative.items())
@@ -150,20 +162,8 @@ def _small_notes(plan: TreePlan, levels: list[dict[str, Any]]) -> list[str]:
                 f"A {row['level']} has {readable(mean, 2)} on average, less than the error of its total "
                 f"(+-{readable(row['total'], 3)}): leave the level out, or read its numbers together only."
             )
-    unit = float(plan.rounding)
-    found = simulate(plan, plan.expected / unit)
-    biases = ", ".join(
-        f"{off:+.0%} at {number(low * unit)}{f' to {number(high * unit)}' if high < _ENDLESS else ' and more'}"
-        for low, high, _, off in found.classes
-    )
-    leaf = levels[-1]["level"]
-    notes.append(
-        f"Simulated on a made-up table of {plan.expected:,.0f}: {found.misplaced:.1%} are placed in a {leaf} that is "
-        f"empty; a {leaf} is off on average by {biases} of its size."
-        if biases
-        else "Simulated: nobody is there."
-    )
-    return notes
+    made_up = f"Simulated on a made-up table of {plan.expected:,.0f}: {tried}"
+    return [*notes, made_up if tried.classes else f"Simulated: {tried}"]
 
 
 def _levels(plan: TreePlan) -> list[dict[str, Any]]:

@@ -85,8 +85,9 @@ def archive(write: Callable[[Path], Any]) -> bytes:
     out = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
         write(Path(folder))
-        for path in sorted(Path(folder).iterdir()):
-            packed.write(path, path.name)
+        for path in sorted(Path(folder).rglob("*")):
+            if path.is_file():
+                packed.write(path, path.relative_to(folder).as_posix())
     return out.getvalue()
 
 

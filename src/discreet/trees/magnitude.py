@@ -40,6 +40,15 @@ class Magnitude:
             hint = f"Give bounds=(0, {float(upper):g}): what is below zero then counts as zero."
             allowed = "a column whose values are declared to be zero or more: no published sum is less"
             raise InputError(field, self.column, allowed, hint)
+        if self.weight and lower < 1:
+            hint = f"Give bounds=(1, {float(upper):g}): what is below one then counts as one. Other factors: measure."
+            if self.bounds is not None:
+                allowed = "a pair from one up: a sampling weight says how many a row stands for"
+                raise InputError(
+                    "bounds", [float(lower), float(upper)], allowed, "Other factors can be summed: measure."
+                )
+            allowed = "a column whose values are declared to be one or more: how many a row stands for"
+            raise InputError(field, self.column, allowed, hint)
         self.total(schema)  # which raises what a run would
         return replace(self, column=self._sum.canonical(schema).column)
 

@@ -18,8 +18,9 @@ import numpy as np
 
 from discreet.mechanisms.record import noise_to
 from discreet.trees.ask import RULES
-from discreet.trees.measurement import Level, Measurement, Noise
+from discreet.trees.measurement import Level, Noise
 from discreet.trees.queries import margin_name
+from discreet.trees.tree import Hierarchy
 
 if TYPE_CHECKING:
     from discreet.trees.release import TreeRelease
@@ -34,8 +35,10 @@ __all__ = [
     "TOTALS",
     "VERSION",
     "cell_column",
+    "law_to",
     "margin_query",
     "save_measurements",
+    "write_regions",
 ]
 
 FORMAT: Final = "discreet measurements"
@@ -50,7 +53,7 @@ def save_measurements(release: TreeRelease, folder: str | Path) -> list[Path]:
     """Write the noisy numbers of a release, the tree, and what they are; the paths written."""
     directory = Path(folder)
     directory.mkdir(parents=True, exist_ok=True)
-    _write_regions(release.measured, directory / REGIONS)
+    write_regions(release.tree, directory / REGIONS)
     _write_numbers(release, directory / NUMBERS)
     described = json.dumps(description(release), indent=1, ensure_ascii=False)
     (directory / DESCRIPTION).write_text(described + "\n", encoding="utf-8")
@@ -85,8 +88,8 @@ def description(release: TreeRelease) -> dict[str, Any]:
             {
                 "name": name,
                 "regions": size,
-                COUNTS: _law(level.noise),
-                TOTALS: _law(level.totals_noise),
+                COUNTS: law_to(level.noise),
+                TOTALS: law_to(level.totals_noise),
                 **_margins(release, level),
             }
             for name, size, level in levels
@@ -128,7 +131,7 @@ def _magnitude(release: TreeRelease) -> dict[str, Any]:
 
 def _margins(release: TreeRelease, level: Level) -> dict[str, Any]:
     return (
-        {MARGINS: {margin_query(release.by, one.axes): _law(one.noise) for one in level.margins}}
+        {MARGINS: {margin_query(release.by, one.axes): law_to(one.noise) for one in level.margins}}
         if level.margins
         else {}
     )
@@ -139,25 +142,27 @@ def margin_query(by: tuple[tuple[str, tuple[Any, ...]], ...], axes: tuple[int, .
     return f"by {margin_name(tuple(name for name, _ in by), axes)}"
 
 
-def _law(noise: Noise | None) -> dict[str, Any] | None:
+def law_to(noise: Noise | None) -> dict[str, Any] | None:
+    """The law of a noise, with its parameter as text and its variance."""
     if noise is None:
         return None
     ((name, scale),) = noise_to(noise).items()
     return {"noise": name, "scale": scale, "variance": float(noise.variance)}
 
 
-def _codes(measured: Measurement, level: int) -> list[str]:
-    return list(measured.tree.codes[level]) if level else [measured.tree.names[0]]
+def _codes(tree: Hierarchy, level: int) -> list[str]:
+    return list(tree.codes[level]) if level else [tree.names[0]]
 
 
-def _write_regions(measured: Measurement, path: Path) -> None:
+def write_regions(tree: Hierarchy, path: Path) -> None:
+    """Write the tree."""
     import pyarrow
     import pyarrow.parquet
 
-    tree, parts = measured.tree, []
+    parts = []
     for level, name in enumerate(tree.names):
-        codes = _codes(measured, level)
-        above = [None] if level == 0 else np.array(_codes(measured, level - 1), object)[tree.parents[level]].tolist()
+        codes = _codes(tree, level)
+        above = [None] if level == 0 else np.array(_codes(tree, level - 1), object)[tree.parents[level]].tolist()
         columns = {
             "level": pyarrow.array([name] * len(codes), pyarrow.string()),
             "position": np.arange(len(codes), dtype=np.int64),
@@ -187,7 +192,7 @@ def _blocks(release: TreeRelease) -> Iterator[Any]:
         for one in level.queries(tuple(range(len(release.by)))):
             axes, values, noise = one.axes, one.values, one.noise
             query = COUNTS if values is level.counts else margin_query(release.by, axes) if axes else TOTALS
-            codes, flat = _codes(measured, place), values.reshape(len(values), -1)
+            codes, flat = _codes(release.tree, place), values.reshape(len(values), -1)
             step = max(1, _BLOCK // flat.shape[1])
             for start in range(0, len(flat), step):
                 part = flat[start : start + step]

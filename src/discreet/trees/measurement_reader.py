@@ -42,7 +42,7 @@ from discreet.trees.release import TreeRelease
 from discreet.trees.rules import Rules
 from discreet.trees.tree import Hierarchy
 
-__all__ = ["read_measurements"]
+__all__ = ["law_from", "read_measurements", "read_regions"]
 
 _SCHEMA = Schema("measurements", {"level": Text()})  # rules name levels and cells, and no columns of a table
 _LAWS = {"laplace": Laplace, "gaussian": Gaussian}
@@ -63,7 +63,7 @@ def read_measurements(
         if not (directory / name).is_file():
             raise InputError("folder", str(folder), f"a folder with {DESCRIPTION}, {REGIONS} and {NUMBERS}")
     about = _description(directory / DESCRIPTION)
-    tree = _tree(directory / REGIONS, [level["name"] for level in about["levels"]])
+    tree = read_regions(directory / REGIONS, [level["name"] for level in about["levels"]])
     by = tuple((one["column"], tuple(one["labels"])) for one in about["cells"])
     levels = _levels(directory / NUMBERS, about["levels"], tree, by)
     shape = tuple(len(labels) for _, labels in by) if any(level.margins for level in levels) else ()
@@ -120,7 +120,7 @@ def _description(path: Path) -> dict[str, Any]:
         raise InputError(f"{DESCRIPTION}: levels", names, "levels with different names, the root first")
     for level in about["levels"]:
         for query in (COUNTS, TOTALS):
-            level[query] = _noise(level[query], f"{DESCRIPTION}: {query} of {level['name']}")
+            level[query] = law_from(level[query], f"{DESCRIPTION}: {query} of {level['name']}")
         margins = level.setdefault(MARGINS, {})
         if not isinstance(margins, dict):
             raise InputError(f"{DESCRIPTION}: {MARGINS} of {level['name']}", kind_of(margins), "an object by query")
@@ -128,7 +128,7 @@ def _description(path: Path) -> dict[str, Any]:
         found: dict[tuple[int, ...], Noise] = {}
         for query, entry in margins.items():
             field = f"{DESCRIPTION}: {MARGINS} of {level['name']}"
-            axes, noise = margin_axes(query.removeprefix("by "), columns, field), _noise(entry, field)
+            axes, noise = margin_axes(query.removeprefix("by "), columns, field), law_from(entry, field)
             if not 0 < len(axes) < len(columns) or noise is None or axes in found:
                 raise InputError(field, query, "a margin of some but not all columns, each once, with its noise")
             found[axes] = noise
@@ -166,7 +166,7 @@ def _got(about: Any, name: str) -> Any:
     return about.get(name) if isinstance(about, dict) else kind_of(about)
 
 
-def _noise(entry: Any, field: str) -> Noise | None:
+def law_from(entry: Any, field: str) -> Noise | None:
     if entry is None:
         return None
     law = entry.get("noise") if isinstance(entry, dict) else None
@@ -196,7 +196,7 @@ def _table(path: Path, columns: list[str]) -> Any:
     return file
 
 
-def _tree(path: Path, names: list[str]) -> Hierarchy:
+def read_regions(path: Path, names: list[str]) -> Hierarchy:
     """The regions, in their places."""
     import pyarrow
 

@@ -16,7 +16,16 @@ from discreet.trees.measurement import Level, Margin, Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.tree import Hierarchy
 
-__all__ = ["measured_from", "measured_to", "published_from", "published_to", "rules_from", "rules_to"]
+__all__ = [
+    "measured_from",
+    "measured_to",
+    "published_from",
+    "published_to",
+    "rules_from",
+    "rules_to",
+    "tree_from",
+    "tree_to",
+]
 
 _ENDS = ("lower", "upper", "total_lower", "total_upper")
 _RULES = ("lower", "upper", "totals", "weights")
@@ -24,11 +33,8 @@ _RULES = ("lower", "upper", "totals", "weights")
 
 def measured_to(measured: Measurement) -> dict[str, Any]:
     """The tree and its noisy counts."""
-    tree = measured.tree
     entry: dict[str, Any] = {
-        "names": list(tree.names),
-        "codes": [pack_words(level) for level in tree.codes],
-        "parents": [pack(level, quick=True) for level in tree.parents],
+        **tree_to(measured.tree),
         "chain": measured.chain,
         "levels": [
             {
@@ -52,8 +58,6 @@ def measured_to(measured: Measurement) -> dict[str, Any]:
 
 def measured_from(entry: dict[str, Any]) -> Measurement:
     """What `measured_to` was given."""
-    codes = tuple(tuple(unpack_words(level)) for level in entry["codes"])
-    tree = Hierarchy(tuple(entry["names"]), codes, tuple(unpack(level) for level in entry["parents"]))
     levels = tuple(
         Level(
             None if level["counts"] is None else unpack(level["counts"]),
@@ -67,7 +71,22 @@ def measured_from(entry: dict[str, Any]) -> Measurement:
         )
         for level in entry["levels"]
     )
-    return Measurement(tree, levels, entry["chain"], tuple(entry.get("shape", ())))
+    return Measurement(tree_from(entry), levels, entry["chain"], tuple(entry.get("shape", ())))
+
+
+def tree_to(tree: Hierarchy) -> dict[str, Any]:
+    """The regions: their names, codes and what they lie in."""
+    return {
+        "names": list(tree.names),
+        "codes": [pack_words(level) for level in tree.codes],
+        "parents": [pack(level, quick=True) for level in tree.parents],
+    }
+
+
+def tree_from(entry: Mapping[str, Any]) -> Hierarchy:
+    """What `tree_to` was given."""
+    codes = tuple(tuple(unpack_words(level)) for level in entry["codes"])
+    return Hierarchy(tuple(entry["names"]), codes, tuple(unpack(level) for level in entry["parents"]))
 
 
 def rules_to(rules: Rules) -> dict[str, Any]:

@@ -13,12 +13,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.mechanism import Bits
+from discreet.core.release import number
 from discreet.errors import InputError
 from discreet.noise.bits import words
 from discreet.noise.replay import Replay
@@ -41,6 +42,7 @@ _SHAPE = 0.7  # of the gamma law of the others: the smaller, the longer the tail
 _STRAY = 0.3  # how far true sizes are taken to stray from a covariate, as a ratio
 _MANY = 500.0  # from which on Poisson's law is taken to be normal
 _CLASSES = (1, 10, 100, 1000, 10**12)
+_LAST = _CLASSES[-1] - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,35 @@ class Simulation:
 
     misplaced: float
     classes: tuple[tuple[int, int, int, float], ...]
+    leaf: str = "region"
+    """What a leaf is called."""
+    unit: float = 1
+    """What one of its sizes stands for."""
+
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """The classes of sizes in words."""
+        return tuple(
+            number(low * self.unit) + (" and more" if high == _LAST else f" to {number(high * self.unit)}")
+            for low, high, _, _ in self.classes
+        )
+
+    def __str__(self) -> str:
+        if not self.classes:
+            return "nobody is there."
+        biases = ", ".join(f"{off:+.0%} at {size}" for size, (*_, off) in zip(self.sizes, self.classes, strict=True))
+        return (
+            f"{self.misplaced:.1%} are placed in a {self.leaf} that is empty; a {self.leaf} is off on average by "
+            f"{biases} of its size."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: parts of people, and of the size of a leaf."""
+        classes = [
+            {"from": low * self.unit, "to": None if high == _LAST else high * self.unit, "leaves": many, "bias": off}
+            for low, high, many, off in self.classes
+        ]
+        return {"leaf": self.leaf, "misplaced": self.misplaced, "classes": classes}
 
 
 def simulate(plan: TreePlan, expected: float) -> Simulation:
@@ -85,7 +116,7 @@ def simulate(plan: TreePlan, expected: float) -> Simulation:
         measured = measured_as(tabulation, plan.measures, answers, several)
         return leaves.sum(axis=1), method_named(plan.method)(measured, Rules(covariate=covariate)).totals[-1]
 
-    return _compared(once, part.leaves)
+    return _compared(once, part.leaves, tree.names[-1], float(plan.rounding))
 
 
 def simulate_release(release: TreeRelease) -> Simulation:
@@ -112,10 +143,10 @@ def simulate_release(release: TreeRelease) -> Simulation:
         again = method_named(release.method)(remeasure(part.measured, leaves, bits), part.rules)
         return leaves.sum(axis=1), again.totals[-1]
 
-    return _compared(once, part.measured.tree.leaves)
+    return _compared(once, part.measured.tree.leaves, tree.names[-1])
 
 
-def _compared(once: Callable[[], tuple[Array, Array]], leaves: int) -> Simulation:
+def _compared(once: Callable[[], tuple[Array, Array]], leaves: int, leaf: str, unit: float = 1) -> Simulation:
     """Totals of leaves as they are and as they come out; small trees are tried out several times."""
     draws = [once() for _ in range(min(max(_LEAVES // max(leaves, 1), 1), _DRAWS))]
     true, found = (np.concatenate(one) for one in zip(*draws, strict=True))
@@ -125,7 +156,7 @@ def _compared(once: Callable[[], tuple[Array, Array]], leaves: int) -> Simulatio
         if here.any():
             off = float((found[here] - true[here]).sum() / true[here].sum())
             classes.append((low, high - 1, int(here.sum()), off))
-    return Simulation(float(found[true == 0].sum() / max(int(found.sum()), 1)), tuple(classes))
+    return Simulation(float(found[true == 0].sum() / max(int(found.sum()), 1)), tuple(classes), leaf, unit)
 
 
 def _uniform(bits: Bits, many: int) -> NDArray[np.float64]:

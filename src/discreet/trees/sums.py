@@ -25,7 +25,7 @@ from discreet.trees.tree import Hierarchy
 if TYPE_CHECKING:
     from discreet.trees.release import TreeRelease
 
-__all__ = ["Figure", "Sum", "figure_of", "parse_sum", "sum_of", "weights_of"]
+__all__ = ["Figure", "Sum", "apart", "figure_of", "parse_sum", "sum_of", "weights_of"]
 
 Reals = NDArray[np.float64]
 
@@ -250,18 +250,18 @@ def parse_sum(release: TreeRelease, text: str, field: str = "sum") -> tuple[dict
     columns = [name for name, _ in release.by]
     regions: dict[str, list[str]] = {}
     cells: dict[str, list[str]] = {}
-    for part in filter(str.strip, _apart(text, ";")):
+    for part in filter(str.strip, apart(text, ";")):
         name, given, values = (piece.strip() for piece in part.partition("="))
         if not given or not values:
             hint = f"Such as {release.levels[-1]}={release.tree.codes[-1][0]}."
             raise InputError(field, text, "levels and columns with values, and semicolons between them", hint)
         if name not in (*columns, *release.levels):
             raise InputError(field, name, "a level or a column of cells", among=(*release.levels, *columns))
-        (cells if name in columns else regions)[name] = [_plain(value) for value in _apart(values, ",")]
+        (cells if name in columns else regions)[name] = [_plain(value) for value in apart(values, ",")]
     return regions, cells
 
 
-def _apart(text: str, sign: str) -> list[str]:
+def apart(text: str, sign: str) -> list[str]:
     """The pieces of a text between signs that do not stand in quotes."""
     quoted = [piece.replace(sign, "\0") if place % 2 else piece for place, piece in enumerate(text.split('"'))]
     return [piece.replace("\0", sign) for piece in '"'.join(quoted).split(sign)]

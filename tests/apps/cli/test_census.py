@@ -88,3 +88,15 @@ def test_what_is_wrong_with_a_file_of_tables_is_said(folder):
     assert "Did you mean" in problem
     (folder / "tables.toml").write_text("[people")
     assert "TOML" in run("census", "plan", *ASKED, "--epsilon", "2", cwd=folder, code=2).stderr
+
+
+def test_a_census_has_a_map_of_any_table(folder):
+    paid = ["--epsilon", "2", "--id", "c", "--yes"]
+    wrong = run("census", "release", *ASKED, *paid, "--map", "map.html", "--map-table", "kinda", cwd=folder, code=2)
+    assert "--map-table" in wrong.stderr
+    assert "Did you mean `kinds`?" in wrong.stderr
+    run("census", "release", *ASKED, *paid, "--map", "map.html", cwd=folder)
+    assert "persons by part and county (people)" in (folder / "map.html").read_text()
+    run("census", "show", "c", "--map", "kinds.html", "--map-table", "kinds", cwd=folder)
+    assert "(kinds)" in (folder / "kinds.html").read_text()
+    assert "alone" in (folder / "kinds.html").read_text()

@@ -92,13 +92,32 @@ def test_an_output_that_is_none(capsys):
         (("--map", "map.html", "--geometry", "nowhere.json"), "--geometry"),
         (("--map", "map.html", "--geometry", "people.csv"), "--geometry"),
         (("--map", "map.html", "--geometry", "counties.geojson", "--code-property", "fips"), "--geometry"),
+        (("--map", "map.html", "--geometry", "elsewhere.json"), "such as 'new Ash'"),
+        (("--map", "map.html", "--geometry", "coded.json"), "property 'code' has 12 of the codes"),
+        (("--map", "map.html", "--geometry", "coded.json"), "with --code-property"),
     ],
 )
-def test_shapes_that_cannot_be_read_are_found_out_before_anything_is_spent(folder, words, option, capsys):
-    shutil.copy(Path(str(files("discreet.apps.demo"))) / "counties.geojson", folder)
+def test_shapes_that_cannot_be_drawn_by_are_found_out_before_anything_is_spent(folder, words, option, capsys):
+    shapes = (Path(str(files("discreet.apps.demo"))) / "counties.geojson").read_text()
+    (folder / "counties.geojson").write_text(shapes)
+    (folder / "elsewhere.json").write_text(shapes.replace('"id":"', '"id":"new '))
+    coded = json.loads(shapes)
+    for one in coded["features"]:
+        one["properties"] = {"code": one.pop("id")}
+    (folder / "coded.json").write_text(json.dumps(coded))
     assert run(*TREE, *words) == 2
     assert option in capsys.readouterr().err
     assert not spent()
+
+
+def test_a_plan_says_which_regions_have_shapes(folder, capsys):
+    shapes = (Path(str(files("discreet.apps.demo"))) / "counties.geojson").read_text()
+    (folder / "some.json").write_text(shapes.replace('"id":"Ash"', '"id":"Oakland"'))
+    words = ("tree", "plan", "people.csv", "--levels", "county", "--epsilon", "0.1", "--geometry", "some.json")
+    assert run(*words) == 0
+    assert "Shapes for the map: county: 11 of 12 regions (none for 'Ash')" in capsys.readouterr().out
+    assert run(*words, "--json") == 0
+    assert any("none for 'Ash'" in note for note in json.loads(capsys.readouterr().out)["notes"])
 
 
 def test_a_map_has_the_shapes_given_and_other_methods_and_releases_beside_it(folder, capsys):
@@ -188,3 +207,17 @@ def test_what_is_wrong_with_replicates_is_said_before_anything_is_spent(capsys):
     assert run(*TREE, "--out", "tables", "--replicates", "5") == 2
     assert "--replicates" in capsys.readouterr().err
     assert not spent()
+
+
+def test_what_noise_does_to_small_regions_is_shown_for_free(capsys):
+    assert run(*TREE, "--id", "regions") == 0
+    capsys.readouterr()
+    assert run("tree", "show", "regions", "--simulation") == 0
+    said = capsys.readouterr().out
+    assert "are placed in a county that is empty" in said
+    assert run("tree", "show", "regions", "--simulation", "--json") == 0
+    found = json.loads(capsys.readouterr().out)["simulation"]
+    assert found["leaf"] == "county"
+    assert f"{found['misplaced']:.1%} are placed" in said
+    assert run("tree", "show", "regions", "--json") == 0
+    assert "simulation" not in json.loads(capsys.readouterr().out)

@@ -15,6 +15,9 @@ from job_server import (
     waited,
 )
 
+SQUARE = {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 0]]]}
+ELSEWHERE = {"type": "Feature", "id": "X9", "geometry": SQUARE}
+
 
 @pytest.mark.parametrize(
     ("kind", "body", "field"),
@@ -23,6 +26,9 @@ from job_server import (
         ("tree", {**TREE, "levels": {}}, "levels"),
         ("tree", {**TREE, "geography": "/etc/passwd"}, "geography"),
         ("tree", {**TREE, "geography": {"state": ["A"], "county": []}}, "codes"),
+        ("tree", {**TREE, "geometry": {"county": "/etc/passwd"}}, "with its type"),
+        ("tree", {**TREE, "geometry": ELSEWHERE}, "such as 'X9'"),
+        ("tree", {**TREE, "code_property": "GEOID"}, "geometry"),
         ("tree", {**TREE, "by": [{"column": "shoe"}]}, "by"),
         ("tree", {**TREE, "measure": "county"}, "measure"),
         ("tree", {**TREE, "measure": "age", "bounds": [0]}, "bounds"),
@@ -47,6 +53,14 @@ def test_what_is_not_allowed_begins_no_job(service, kind, body, field):
     assert found.status_code == 422
     assert field in found.json()["field"] or field in found.json()["message"], found.json()
     assert service.jobs.listed("people") == []
+
+
+def test_a_plan_says_which_regions_have_shapes(service):
+    shapes = {**ELSEWHERE, "id": "A1"}
+    plan = client(service).post("/api/datasets/people/tree/plan", json={**TREE, "geometry": shapes}).json()
+    (note,) = [one for one in plan["notes"] if one.startswith("Shapes for the map")]
+    assert "1 of" in note
+    assert note in plan["text"]
 
 
 def test_too_dear_is_said_at_once(service):

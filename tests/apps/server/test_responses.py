@@ -21,7 +21,7 @@ class Body(BaseModel):
 def refused(**sent):
     with pytest.raises(ValidationError) as problem:
         Body.model_validate(sent)
-    return malformed(problem.value.errors()[0], Body.model_fields)
+    return malformed(problem.value.errors(), Body.model_fields)[0]
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,24 @@ def test_what_was_sent_is_not_repeated():
 def test_every_refusal_is_described_by_the_same_body():
     assert {one["model"] for one in PROBLEMS.values()} == {ProblemResponse}
     assert answers(Body, "a body", 202) == {202: {"model": Body, "description": "a body"}}
+
+
+class Several(BaseModel):
+    levels: list[str] | dict[str, int]
+    price: str | float = 1.0
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        ({"levels": "county"}, "`levels` must be a list or an object."),
+        ({"levels": ["a", 1]}, "`levels.1` must be text."),
+        ({"levels": {"a": "x"}}, "`levels.a` must be a valid integer, unable to parse string as an integer."),
+        ({"levels": ["a"], "price": [1]}, "`price` must be text or a number."),
+        ({}, "`levels` must be given."),
+    ],
+)
+def test_what_may_be_of_several_types_is_refused_once_and_in_words(sent, said):
+    with pytest.raises(ValidationError) as problem:
+        Several.model_validate(sent)
+    assert [str(one) for one in malformed(problem.value.errors())] == [said]

@@ -33,6 +33,7 @@ def test_sums_by_region_from_plan_to_tables(service):
     ann.post("/api/datasets/people/tree/release", json={**asked, "release": "ages"})
     waited(ann, "ages")
     assert ann.get("/api/datasets/people/tree/ages").json()["numbers"] == "sum of age"
+    assert ann.get("/api/datasets/people/tree/ages/simulation").json()["field"] == "simulation"  # of counts only
     table = ann.get("/api/datasets/people/tree/ages/table?level=county").json()
     assert table["outputs"] == ["sum_age"]
 
@@ -68,6 +69,8 @@ def test_a_hierarchy_from_plan_to_tables(service):
     assert "counts by state and county" in ann.post(at, json={}).text
     for wrong in ({"geometry": {"county": "/etc/hostname"}}, {"geometry": {"type": "Point"}}, {"compare": {"b": "no"}}):
         assert ann.post(at, json=wrong).status_code in (404, 422)
+    tried = ann.get("/api/datasets/people/tree/census/simulation").json()
+    assert tried == service.curators["people"].release("census").simulation.to_dict()
     files_and_sums(ann, service.curators["people"].release("census"))
     again = ann.post("/api/datasets/people/tree/release", json={**TREE, "release": "census"})
     assert again.json()["state"] == "done"

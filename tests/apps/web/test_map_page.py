@@ -149,3 +149,56 @@ def test_sums_and_weights_can_be_asked_for_and_are_named(service):
     wrong = ann.post("/d/people/map", {**TREE, "measure": "age", "weight": "age"})
     assert wrong.status_code == 422
     assert "left out where measure is given" in wrong.text
+
+
+def test_what_noise_does_to_small_regions_is_shown_when_asked_for(service):
+    ann = signed(service)
+    offer = service.curators["people"].tree(["county"]).plan(epsilon="0.1")
+    tree = offer.release(release="small")
+    page = ann.get("/d/people/map?release=small").text
+    assert "simulation=true#small" in page
+    assert "placed in a county that is empty" not in page
+    tried = ann.get("/d/people/map?release=small&simulation=true").text
+    assert f"{100 * tree.simulation.misplaced:.1f}% of all are placed in a county that is empty" in tried
+    for size in tree.simulation.sizes:
+        assert f'<th scope="row">{size}</th>' in tried
+
+
+def test_a_census_has_a_map_page_for_each_table_and_a_zip_of_them_all(service):
+    ann, curator = signed(service), service.curators["people"]
+    tables = {"people": {"counts": "persons", "by": ["works"]}, "homes": {"counts": "households"}}
+    offer = curator.census(["county"], tables, household="state", most=5).plan(epsilon="0.5")
+    census = offer.release(release="census")
+    moved = ann.get("/d/people/releases/census")
+    assert moved.headers["location"] == "/d/people/map?release=census"
+    first, second = (ann.get(f"/d/people/map?release=census{more}").text for more in ("", "&part=homes"))
+    assert "(people)</h1>" in first
+    assert "(homes)</h1>" in second
+    assert f"{census['homes'].totals('county').columns['count'][0]:,}" in second
+    head = ann.get("/d/people/map/content?release=census&part=homes").json()
+    assert head["outputs"] == ["count"]
+    assert head["title"].endswith("(homes)")
+    assert "(homes)" not in ann.get("/d/people/map/file?release=census&part=people").text
+    assert ann.get("/d/people/map?release=census&part=cars").status_code == 422
+    with zipfile.ZipFile(io.BytesIO(ann.get("/d/people/map/files?release=census&format=csv").content)) as packed:
+        assert {"people/county.csv", "homes/county.csv"} <= set(packed.namelist())
+    with zipfile.ZipFile(io.BytesIO(ann.get("/d/people/map/files?release=census&part=homes").content)) as packed:
+        assert "county.csv" in packed.namelist()
+    assert ann.get("/d/people/map/files?release=census&format=replicates").status_code == 404
+
+
+def test_population_groups_have_files_a_map_and_sums_on_their_page(service):
+    ann, curator = signed(service), service.curators["people"]
+    asked = curator.detail(["county"], groups={"all": "age >= 0"}, details={"work": ["works"]})
+    made = asked.plan(epsilon="0.5").release(release="groups")
+    at = "/d/people/releases/groups"
+    page = ann.get(f"{at}?of=county%3DA1%2CB1").text
+    assert str(made.sum({"county": ["A1", "B1"]})) in page
+    assert "must be a level, group or cell" in ann.get(f"{at}?of=town%3DA1").text
+    for name in ("map.html", "csv.zip", "parquet.zip", "measurements.zip"):
+        assert f'href="{at}/{name}"' in page
+        assert ann.get(f"{at}/{name}").status_code == 200
+    with zipfile.ZipFile(io.BytesIO(ann.get(f"{at}/measurements.zip").content)) as packed:
+        assert set(packed.namelist()) == {"measurements.json", "measurements.parquet", "regions.parquet"}
+    curator.tree(["county"]).plan(epsilon="0.1").release(release="tree")
+    assert ann.get("/d/people/releases/tree/csv.zip").status_code == 404

@@ -9,8 +9,11 @@ pytest.importorskip("jinja2")
 pytest.importorskip("httpx")
 
 from job_pages import (
+    begun,
     service_fixture,  # noqa: F401
     signed,
+    spent,
+    waited,
 )
 
 from discreet.apps.web.shapes import LARGEST
@@ -95,3 +98,22 @@ def test_another_release_is_put_beside_it(ann):
     assert '<option value="later" selected' in page
     assert ann.get("/d/people/map/content?release=tree&compare=later").json()["editions"] == ["tree", "later"]
     assert ann.get("/d/people/map?release=tree&compare=none").status_code == 404
+
+
+def test_shapes_given_with_the_form_are_compared_before_anything_is_paid_and_drawn_by_after(service):
+    ann = signed(service)
+    form = {"levels": "county", "way": "epsilon", "epsilon": "0.1", "geometry": shapes("X9", "X8").decode()}
+    ann.get("/d/people/map")
+    page = ann.post("/d/people/map", form)
+    assert page.status_code == 422
+    assert "ids such as &#39;X9&#39;" in page.text
+    assert 'aria-invalid="true"' in page.text
+    before = spent(service)
+    begun_at = begun(ann, "map", {**form, "geometry": shapes("A1").decode()})
+    waited(ann, begun_at)
+    assert spent(service) != before
+    (release,) = [one.charged.release for one in service.curators["people"].ledger.releases("people")]
+    head = ann.get(f"/d/people/map/content?release={release}").json()
+    assert [layer["mapped"] for layer in head["layers"]] == [False, True]
+    bob = signed(service, "viewer", "bob")
+    assert not any(one["mapped"] for one in bob.get(f"/d/people/map/content?release={release}").json()["layers"])

@@ -143,7 +143,7 @@ def test_refused_destinations_say_nothing(tmp_path):
     urns = Urns("accepted", Fraction(1), Fraction(1, 10))
     refusals = 0
     for _ in range(400):
-        flows, refused = urns.flows(exact, np.array([90, 90]), land, SystemBits())
+        flows, refused, _ = urns.flows(exact, np.array([90, 90]), land, SystemBits())
         refusals += len(refused)
         for place in refused:
             assert flows[:, place].tolist() == [30, 30, 30]

@@ -4,7 +4,7 @@ import gzip
 import json
 
 import pytest
-from map_layers import SQUARES, STATES, A, content, layer
+from map_layers import SQUARES, STATES, A, content, geojson, layer
 
 from discreet.errors import InputError
 from discreet.show.map import choropleth
@@ -52,5 +52,19 @@ def test_geometry_may_be_a_file_a_level_or_a_property(tmp_path):
 
 
 def test_geometry_that_matches_nothing_says_what_both_sides_have():
-    with pytest.raises(InputError, match=r"ids such as 'L', 'R'; layers have codes such as '1', '2'"):
+    with pytest.raises(InputError, match=r"ids such as 'L', 'R'; regions of a have codes such as '1', '2'"):
         choropleth([A], title="t", geometry=SQUARES)
+
+
+def test_the_property_that_has_the_codes_is_named():
+    with pytest.raises(InputError, match=r"property 'town' has 1 of the codes of town: name it with code_property="):
+        choropleth([layer("town", ["t2", "t3"])], title="t", geometry=SQUARES)
+    with pytest.raises(InputError, match="values of 'name' such as 'Left'"):
+        choropleth([layer("town", ["t2", "t3"])], title="t", geometry=SQUARES, code_property="name")
+
+
+def test_codes_that_lost_their_zeros_are_said_to_have():
+    with pytest.raises(InputError, match="leading zeros"):
+        choropleth(
+            [layer("town", ["01", "02"])], title="t", geometry=geojson(**{"1": [[0, 0], [1, 0], [1, 1], [0, 0]]})
+        )

@@ -43,6 +43,7 @@ def test_what_cannot_be_asked_is_refused(desk, changes, words):
         ({"thresholds": {"sex": 5, "sex by age": 4}}, "at least 5"),
         ({"thresholds": {"sex": 5, "sex by age": 6.5}}, "whole number"),
         ({"thresholds": {"seks": 5}}, "sex"),
+        ({"thresholds": {"sex": -1, "sex by age": 4}}, "zero or more"),
     ],
 )
 def test_what_cannot_be_priced_is_refused(desk, how, words):

@@ -8,6 +8,7 @@ from chance import at_most
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.noise.bits import SystemBits
 from discreet.trees.detail.estimate import alone, reaches, with_detail
+from discreet.trees.detail.measurement import GroupMeasurement, _rows, asked_to
 
 NOISES = {"laplace": (Laplace(20), Laplace(5)), "gaussian": (Gaussian(14), Gaussian(7))}
 
@@ -51,8 +52,10 @@ def test_intervals_hold_at_every_size_though_noise_decides_what_is_measured(tmp_
     exact = np.stack([sizes // 4, sizes // 4, sizes // 4, sizes - 3 * (sizes // 4)], axis=1)[:, None, :]
     missed = np.zeros(12, int)
     for _ in range(60):
-        choice, numbers = plan._level(stage, plan.noisy(exact, SystemBits())["levels"][-1])
-        for region, (value, low, high) in enumerate(numbers):
+        asked = asked_to(plan.counted.finest.tree, plan.stages)
+        found = GroupMeasurement.read(asked, plan.query["detail"], plan.noisy(exact, SystemBits()))
+        choice = found.looks[-1].choice
+        for region, (value, low, high) in enumerate(_rows(found.looks[-1], plan.confidence)):
             assert choice[region] < 3
             assert value[0] == sum(value[1:]) or len(value) == 1
             missed[region] += not low[0] <= sizes[region] <= high[0]

@@ -28,11 +28,24 @@ from discreet.errors import MISSING, InputError
 if TYPE_CHECKING:
     from discreet.learn.release import ModelRelease
     from discreet.synth.release import SyntheticRelease
-    from discreet.trees.detail.release import DetailRelease
     from discreet.trees.release import TreeRelease
+    from discreet.trees.simulation import Simulation
     from discreet.trees.sums import Figure
 
-__all__ = ["GROUPS", "MODEL", "ROWS", "TABLES", "TREE", "Delivery", "ShareOf", "SumOf", "figure_asked", "say_figure"]
+__all__ = [
+    "MODEL",
+    "NO_TREE",
+    "ROWS",
+    "TABLES",
+    "TREE",
+    "Delivery",
+    "ShareOf",
+    "SumOf",
+    "draw_map",
+    "figure_asked",
+    "in_shell",
+    "say_figure",
+]
 
 
 def _nothing(given: Mapping[str, Any]) -> None:
@@ -41,6 +54,13 @@ def _nothing(given: Mapping[str, Any]) -> None:
 
 def _same(answer: Any, given: Mapping[str, Any]) -> Any:
     return answer
+
+
+def in_shell(problem: InputError, flag: str) -> InputError:
+    """An error in the words of a command line: what was typed, and the flag to type."""
+    found = problem.about(flag)
+    found.args = (str(found).replace("with code_property=", "with --code-property"),)
+    return found
 
 
 @dataclass(frozen=True)
@@ -142,6 +162,12 @@ SumOf = Annotated[
     typer.Option("--sum", help="A sum of your own, with an interval: 'county=Ash,Elm; sex=female'. Empty for all."),
 ]
 ShareOf = Annotated[str | None, typer.Option(help="With --sum: the share that it is of this sum.")]
+_SIMULATION = Annotated[
+    bool,
+    typer.Option(
+        "--simulation", help="Try its method out: people placed in empty regions, and bias by size of a region."
+    ),
+]
 _REPLICATES = Annotated[
     int | None, typer.Option(help="With --out: so many replicates of every table, for errors of your own statistics.")
 ]
@@ -170,34 +196,24 @@ def _check_levels(given: Mapping[str, Any]) -> None:
             if given.get(name):
                 flag = f"--{name.replace('_', '-')}"
                 raise InputError(flag, str(given[name]), "given with --map", "Nothing was spent.")
-    if given["geometry"] is not None:
-        from discreet.show.map.topojson import collections
-
-        try:
-            features = sum(map(len, collections(given["geometry"], given["code_property"])))
-        except InputError as problem:
-            raise problem.about("--geometry") from None
-        if not features:
-            hint = "Name the property that is a region's code with --code-property. Nothing was spent."
-            raise InputError("--geometry", str(given["geometry"]), "a file of polygons that have an id", hint)
 
 
 def _draw_tree(answer: TreeRelease, given: Mapping[str, Any]) -> Path:
-    """Write the map; what is wrong with it is said with how to draw it again, since the release itself is stored."""
     compare = {name: _other(answer, text, given) for name, text in map(_named, given.get("compare") or [])}
     label = given.get("label") or (answer.method if set(compare) & set(_known_methods()) else "")
+    return draw_map(answer, given, "tree", compare=compare or None, label=label)
+
+
+def draw_map(answer: Any, given: Mapping[str, Any], kind: str, **more: Any) -> Path:
+    """Write the map; what is wrong with it is said with how to draw it again, since the release itself is stored."""
+    shapes = "auto" if given["geometry"] is None else given["geometry"]
     try:
-        drawn = answer.map(
-            geometry="auto" if given["geometry"] is None else given["geometry"],
-            code_property=given["code_property"],
-            compare=compare or None,
-            label=label,
-        )
+        drawn = answer.map(geometry=shapes, code_property=given["code_property"], **more)
     except InputError as problem:
         if "ledger" in given:
-            say(f"The release is stored: discreet tree show {answer.id} --map {given['map_file']} draws it for free.")
-        raise problem.about(f"--{problem.field.replace('_', '-')}") from None
-    return drawn.save(given["map_file"])
+            say(f"The release is stored: discreet {kind} show {answer.id} --map {given['map_file']} draws it for free.")
+        raise in_shell(problem, f"--{problem.field.replace('_', '-')}") from None
+    return Path(drawn.save(given["map_file"]))
 
 
 def _named(text: str) -> tuple[str, str]:
@@ -248,6 +264,14 @@ def say_figure(figure: Figure, asked: str, share_of: str | None) -> None:
     say(f"{asked or 'all'}{share}: {figure}")
 
 
+def _tried(answer: TreeRelease) -> Simulation:
+    try:
+        with progress():
+            return answer.simulation
+    except InputError as problem:
+        raise problem.about("--simulation") from None
+
+
 def _deliver_tree(answer: TreeRelease, given: Mapping[str, Any]) -> None:
     written = [] if given["out"] is None else answer.save(given["out"], given["format"])
     if given["replicates"] is not None:
@@ -260,8 +284,10 @@ def _deliver_tree(answer: TreeRelease, given: Mapping[str, Any]) -> None:
     table = table_of(answer, part, "--part") if (part := given.get("part")) else None
     asked = given.get("sum_of")
     figure = None if asked is None else figure_asked(answer, asked, given["share_of"])
+    tried = _tried(answer) if given.get("simulation") else None
     if given["as_json"]:
         found = {} if figure is None else {"sum": figure.to_dict()}
+        found |= {} if tried is None else {"simulation": tried.to_dict()}
         whole = answer if table is None else table
         show_json({**whole.to_dict(), **found, "files": [str(path) for path in written]})
         return
@@ -269,7 +295,9 @@ def _deliver_tree(answer: TreeRelease, given: Mapping[str, Any]) -> None:
         show_release(table)
     if figure is not None:
         say_figure(figure, str(asked), given["share_of"])
-    if table is not None or figure is not None:
+    if tried is not None:
+        say(f"Tried out on a table that might be the true one: {tried}")
+    if table is not None or figure is not None or tried is not None:
         for path in written:
             say(f"Wrote {path}")
         return
@@ -307,24 +335,15 @@ TREE = Delivery(
         "label": (_LABEL, ""),
         "sum_of": (SumOf, None),
         "share_of": (ShareOf, None),
+        "simulation": (_SIMULATION, False),
         "part": (_TABLE, ""),
     },
     again=lambda answer, given: answer if given["method"] is None else answer.again(given["method"]),
 )
 
 
-def _deliver_groups(answer: DetailRelease, given: Mapping[str, Any]) -> None:
-    written = [] if given["out"] is None else answer.save(given["out"], kind=given["format"])
-    if given["as_json"]:
-        show_json({**answer.to_dict(), "files": [str(path) for path in written]})
-        return
-    show_release(answer)
-    for path in written:
-        say(f"Wrote {path}")
-
-
-_GROUPS = Annotated[Path | None, typer.Option(help="Folder for the table, with a data dictionary.")]
-GROUPS = Delivery({"out": (_GROUPS, None), "format": (_FORMAT, "csv")}, _deliver_groups, _check_files)
+NO_TREE: dict[str, Any] = {"map_file": None, "geometry": None, "code_property": None, "replicates": None}
+"""Options of hierarchies that other kinds do not have."""
 
 # --- rows and models -------------------------------------------------------------------------------------------------
 

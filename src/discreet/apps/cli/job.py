@@ -13,7 +13,7 @@ import typer
 from discreet.apps.cli import options as shared
 from discreet.apps.cli.ask import ReleaseId, Why, Yes
 from discreet.apps.cli.completion import columns, offered, releases
-from discreet.apps.cli.delivery import Delivery
+from discreet.apps.cli.delivery import Delivery, in_shell
 from discreet.apps.cli.output import AsJson, confirm_spending, progress, say, show_json
 from discreet.curator import Curator, Draft, read_release
 from discreet.errors import InputError
@@ -108,7 +108,7 @@ class Commands:
             flag = flags.get(problem.field, problem.field if problem.field in flags.values() else None)
             if flag is None or type(problem) is not InputError:
                 raise
-            raise problem.about(_flag(flag)) from None
+            raise in_shell(problem, _flag(flag)) from None
 
 
 def draft_of(curator: Curator, ask: type[Ask], given: dict[str, Any]) -> Draft[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from discreet.apps.cli.delivery import GROUPS, MODEL, ROWS, TABLES, TREE
+from discreet.apps.cli.delivery import MODEL, ROWS, TABLES, TREE
 from discreet.apps.cli.job import Commands
 from discreet.curator import KINDS
 
@@ -18,6 +18,10 @@ def job_app(kind: str) -> typer.Typer:
         from discreet.apps.cli.measurements import read
 
         app.command("read")(read())
+    if kind == "detail":
+        from discreet.apps.cli.measurements import read_detail
+
+        app.command("read")(read_detail())
     if kind == "synth":
         from discreet.apps.cli.synth_report import report
 
@@ -40,7 +44,10 @@ def _commands(kind: str) -> Commands:
         case "tree":
             return Commands(ask, "a hierarchy", "Hierarchies that add up, nation to block", TREE, more=("read",))
         case "detail":
-            return Commands(ask, "groups", "Population groups, in as much detail as their size allows", GROUPS)
+            from discreet.apps.cli.detail import GROUPS
+
+            about = "Population groups, in as much detail as their size allows"
+            return Commands(ask, "groups", about, GROUPS, more=("read",))
         case "census":
             from discreet.apps.cli.census import CENSUS
 

@@ -1,4 +1,4 @@
-"""`discreet tree read`: tables made of a folder of noisy measurements, without a ledger and without data."""
+"""`discreet tree read`, `discreet detail read`: tables of noisy measurements, without a ledger and without data."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import typer
 
 from discreet.apps.cli import options as shared
 from discreet.apps.cli.delivery import TREE
+from discreet.apps.cli.detail import GROUPS
 from discreet.apps.cli.output import AsJson, progress
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
     from discreet.trees.rules import Rules
 
-__all__ = ["read"]
+__all__ = ["read", "read_detail"]
 
 _FOLDER = Annotated[Path, typer.Argument(help="Folder that --measurements wrote, or someone published.")]
 _RULES = Annotated[Path | None, typer.Option(help="Other public facts than those it was published under: TOML, JSON.")]
@@ -44,6 +45,28 @@ def read() -> Callable[..., None]:
     more = {"rules": (_RULES, None), "confidence": (_SURE, None)}
     delivered = {**TREE.parameters, **TREE.shown, "as_json": (AsJson, False)}
     return shared.with_signature(tree_read, {"folder": (_FOLDER, shared.REQUIRED), **more, **delivered})
+
+
+def read_detail() -> Callable[..., None]:
+    """The same for groups in adaptive detail."""
+
+    def detail_read(**given: Any) -> None:
+        from discreet.trees.detail import read_groups
+
+        GROUPS.check(given)
+        with progress():
+            try:
+                answer = read_groups(given["folder"], confidence=given["confidence"])
+            except InputError as problem:
+                raise problem.about("--confidence") if problem.field == "confidence" else problem from None
+        GROUPS.deliver(answer, given)
+
+    detail_read.__doc__ = (
+        "The table, sums and a map made of noisy measurements of groups: without a ledger, at no cost."
+    )
+    delivered = {**GROUPS.parameters, **GROUPS.shown, "as_json": (AsJson, False)}
+    head = {"folder": (_FOLDER, shared.REQUIRED), "confidence": (_SURE, None)}
+    return shared.with_signature(detail_read, {**head, **delivered})
 
 
 def _rules(path: Path | None) -> Rules | None:

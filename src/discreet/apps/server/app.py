@@ -82,7 +82,7 @@ def application(
 
     @app.exception_handler(RequestValidationError)
     async def unread(request: Request, problem: RequestValidationError) -> Response:
-        found = [malformed(one, _fields(request)) for one in problem.errors()]
+        found = malformed(problem.errors(), _fields(request))
         message = " ".join(str(one) for one in found)
         return Json({"error": "InputError", "message": message, "field": found[0].field if found else ""}, 422)
 

@@ -178,7 +178,7 @@ def check_asked(ask: type[Ask], sent: Mapping[str, Any], declared: Described) ->
                 if isinstance(one, str):
                     with keys_of(name):
                         check_key(read_key(one, schema), schema)
-        if name not in ("geography", "rules", "covariate", "targets"):  # as long as a body may be
+        if name not in ("geography", "geometry", "rules", "covariate", "targets"):  # as long as a body may be
             check_lists(value, name, schema)
         if fields[name].form is QUESTIONS and isinstance(value, dict) and len(value) > _QUESTIONS:
             raise InputError(name, Phrase(f"{len(value):,} questions"), f"at most {_QUESTIONS} over HTTP")

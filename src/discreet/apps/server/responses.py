@@ -5,30 +5,36 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from fastapi import APIRouter
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict
 
 from discreet.errors import GIVEN, InputError
 
 __all__ = [
+    "PARQUET",
     "PROBLEMS",
+    "ZIPPED",
     "AnyResponse",
     "DatasetResponse",
+    "FigureResponse",
     "Json",
     "LedgerResponse",
     "PendingResponse",
     "PlanResponse",
     "ProblemResponse",
     "ReleaseResponse",
+    "SimulationResponse",
     "StoredResponse",
     "SurveyResponse",
     "VerifyResponse",
     "WireResponse",
     "answers",
+    "binary",
+    "file_response",
     "malformed",
     "paths",
 ]
@@ -38,19 +44,50 @@ _MALFORMED = {
     "json_invalid": "valid JSON",
     "model_attributes_type": "a JSON object, sent with content-type: application/json",
     "missing": "given",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "string_type": "text",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
 }
+_TYPE = re.compile(r"str|int|float|bool|constrained-\w+|[\w-]+\[.*\]")
 _SHOULD = re.compile(r"(?:Value error, |\w+ should be )(?P<be>.+)|\w+ should have (?P<have>.+)", re.DOTALL)
 
 
-def malformed(error: Mapping[str, Any], known: Collection[str] = ()) -> InputError:
-    """What pydantic refuses, as an error of ours. Of a field that does not exist, `known` are those that do."""
-    kind = error["type"]
-    field = "" if kind == "json_invalid" else ".".join(str(part) for part in error["loc"] if part != "body")
-    if kind == "extra_forbidden":
+def malformed(errors: Sequence[Mapping[str, Any]], known: Collection[str] = ()) -> list[InputError]:
+    """What pydantic refuses, as errors of ours, one a field. Of a field that does not exist, `known` are those that do.
+
+    Where a field takes several types, pydantic refuses each of them: what they are is said once. If what was sent is of
+    one of them, what is wrong inside of it is said instead.
+    """
+    fields: dict[tuple[Any, ...], dict[tuple[Any, ...], list[Mapping[str, Any]]]] = {}
+    for error in errors:
+        place = () if error["type"] == "json_invalid" else tuple(part for part in error["loc"] if part != "body")
+        plain = tuple(part for part in place if not _is_type(part))
+        root = next((place[:index] for index, part in enumerate(place) if _is_type(part)), plain)
+        fields.setdefault(root, {}).setdefault(plain, []).append(error)
+    found = []
+    for places in fields.values():
+        place = max(places, key=len)
+        found.append(_malformed(".".join(map(str, place)), places[place], known))
+    return found
+
+
+def _malformed(field: str, errors: Sequence[Mapping[str, Any]], known: Collection[str]) -> InputError:
+    if errors[0]["type"] == "extra_forbidden":
         return InputError.unknown(field, known)
-    should = _SHOULD.fullmatch(str(error["msg"]))
-    said = "another value" if should is None else should["be"] or f"of {should['have']}"
-    return InputError(field or "body", GIVEN, _MALFORMED.get(kind, said))
+    said = []
+    for error in errors:
+        should = _SHOULD.fullmatch(str(error["msg"]))
+        words = "another value" if should is None else should["be"] or f"of {should['have']}"
+        said.append(_MALFORMED.get(error["type"], words))
+    return InputError(field or "body", GIVEN, " or ".join(dict.fromkeys(said)))
+
+
+def _is_type(part: Any) -> bool:
+    """Whether a step of the way to a value is the name of a type, among several that it might have."""
+    return isinstance(part, str) and _TYPE.fullmatch(part) is not None
 
 
 class Json(JSONResponse):
@@ -173,6 +210,21 @@ class FigureResponse(_Open):
     quality: str
 
 
+class _SizeClass(_Open):
+    to: float | None
+    leaves: int
+    bias: float
+
+
+class SimulationResponse(_Open):
+    """What noise does to small regions: `misplaced`, the part of people placed in empty leaves, and `classes`, each
+    with the sizes (`from`, `to`) of its `leaves` and their `bias` as a part of that size."""
+
+    leaf: str
+    misplaced: float
+    classes: list[_SizeClass]
+
+
 class WireResponse(_Open):
     """A release as the books hold it."""
 
@@ -236,6 +288,32 @@ _WORDS = {
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": ProblemResponse, "description": words} for status, words in _WORDS.items()
 }
+
+
+PARQUET = "application/vnd.apache.parquet"
+_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "parquet": PARQUET,
+    "md": "text/markdown; charset=utf-8",
+    "zip": "application/zip",
+}
+
+
+def binary(*kinds: str) -> dict[str, Any]:
+    """The description of a file of these types."""
+    return {kind: {"schema": {"type": "string", "format": "binary"}} for kind in kinds}
+
+
+ZIPPED: dict[int | str, dict[str, Any]] = {
+    200: {"description": "the files, in one ZIP file", "content": binary("application/zip")}
+}
+
+
+def file_response(content: str | bytes, name: str, ending: str) -> Response:
+    """A file to be saved, under a name that is safe anywhere."""
+    plain = "".join(one for one in name if one.isascii() and (one.isalnum() or one in "-_")) or "table"
+    headers = {"content-disposition": f'attachment; filename="{plain}.{ending}"'}
+    return Response(content, media_type=_TYPES.get(ending, "application/octet-stream"), headers=headers)
 
 
 def answers(model: Any, words: str, status: int = 200) -> dict[int | str, dict[str, Any]]:

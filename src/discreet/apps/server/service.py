@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from discreet.apps.server.requests import JobRequest, QuestionRequest
     from discreet.apps.server.surveys import Survey
     from discreet.show.map import Map
+    from discreet.trees.census import CensusRelease
+    from discreet.trees.detail import DetailRelease
     from discreet.trees.release import TreeRelease
 
 __all__ = ["Limits", "Service", "standing_to"]
@@ -67,8 +69,8 @@ class Service:
     def __post_init__(self) -> None:
         self.jobs.settled = self._settled
 
-    def draw(self, tree: TreeRelease, geometry: Any = None, **how: Any) -> Map:
-        """The map of a hierarchy: by the shapes given, or those of the server where they have its regions."""
+    def draw(self, tree: TreeRelease | CensusRelease | DetailRelease, geometry: Any = None, **how: Any) -> Map:
+        """The map of a release: by the shapes given, or those of the server where they have its regions."""
         if geometry is None and self.geometry is not None:
             try:
                 return tree.map(geometry=self.geometry, **how)

@@ -12,15 +12,21 @@ from fastapi.responses import Response
 
 from discreet.apps.server.access import Access
 from discreet.apps.server.limits import check_fed, check_replicates
+from discreet.apps.server.regions_api import add_regions
 from discreet.apps.server.requests import MapRequest, PublishRequest
 from discreet.apps.server.responses import (
+    PARQUET,
+    ZIPPED,
     AnyResponse,
     FigureResponse,
     Json,
     ReleaseResponse,
+    SimulationResponse,
     StoredResponse,
     WireResponse,
     answers,
+    binary,
+    file_response,
     paths,
 )
 from discreet.apps.server.service import Service
@@ -39,17 +45,6 @@ from discreet.trees.sums import figure_of
 __all__ = ["routes"]
 
 TableFormat = Literal["json", "csv", "parquet"]
-_PARQUET = "application/vnd.apache.parquet"
-_CSV = "text/csv; charset=utf-8"
-
-
-def _files(*kinds: str) -> dict[str, Any]:
-    return {kind: {"schema": {"type": "string", "format": "binary"}} for kind in kinds}
-
-
-_ZIPPED: dict[int | str, dict[str, Any]] = {
-    200: {"description": "the files, in one ZIP file", "content": _files("application/zip")}
-}
 
 
 def routes(service: Service, access: Access) -> APIRouter:
@@ -74,9 +69,7 @@ def routes(service: Service, access: Access) -> APIRouter:
 
     @api.get(
         "/tree/{release}/table",
-        responses={
-            200: {"model": ReleaseResponse, "description": "the table", "content": _files("text/csv", _PARQUET)}
-        },
+        responses={200: {"model": ReleaseResponse, "description": "the table", "content": binary("text/csv", PARQUET)}},
     )
     def tree_table(
         name: str,
@@ -96,12 +89,12 @@ def routes(service: Service, access: Access) -> APIRouter:
         table = table_of(whole, wanted, "level")
         if format == "json":
             return Json(service.shown(name, release, table.to_dict(), caller))
-        return _file(table.to_csv() if format == "csv" else table_parquet(whole, wanted), wanted, format)
+        return file_response(table.to_csv() if format == "csv" else table_parquet(whole, wanted), wanted, format)
 
     @api.post(
         "/tree/{release}/map",
         response_class=Response,
-        responses={200: {"description": "the map, one HTML file", "content": _files("application/octet-stream")}},
+        responses={200: {"description": "the map, one HTML file", "content": binary("application/octet-stream")}},
     )
     def tree_map(name: str, release: str, asked: MapRequest, caller: Caller = access.anyone) -> Response:
         """A map with intervals and drill-down: one HTML file that needs no network."""
@@ -110,25 +103,25 @@ def routes(service: Service, access: Access) -> APIRouter:
         how = {"code_property": asked.code_property, "intervals": asked.intervals, "label": asked.label}
         with service.plans.turn(caller.name):
             drawn = service.draw(whole, asked.geometry, compare=others or None, **how)
-        return _file(drawn.html, "map", "html")
+        return file_response(drawn.html, "map", "html")
 
-    @api.get("/tree/{release}/files", response_class=Response, responses=_ZIPPED)
-    def tree_files(
+    @api.get("/tree/{release}/files", response_class=Response, responses=ZIPPED)
+    def treebinary(
         name: str, release: str, format: Literal["csv", "parquet"] = "parquet", caller: Caller = access.anyone
     ) -> Response:
         """All tables with a data dictionary and metadata, as one ZIP file."""
         whole: TreeRelease = found(name, "tree", release, caller)
         with service.plans.turn(caller.name):
-            return _file(archive(lambda folder: whole.save(folder, format)), release, "zip")
+            return file_response(archive(lambda folder: whole.save(folder, format)), release, "zip")
 
-    @api.get("/tree/{release}/measurements", response_class=Response, responses=_ZIPPED)
+    @api.get("/tree/{release}/measurements", response_class=Response, responses=ZIPPED)
     def tree_measurements(name: str, release: str, caller: Caller = access.anyone) -> Response:
         """The noisy counts, the law of their noise and the tree: `discreet.trees.read_measurements` reads them."""
         whole: TreeRelease = found(name, "tree", release, caller)
         with service.plans.turn(caller.name):
-            return _file(archive(whole.save_measurements), f"{release}-measurements", "zip")
+            return file_response(archive(whole.save_measurements), f"{release}-measurements", "zip")
 
-    @api.get("/tree/{release}/replicates", response_class=Response, responses=_ZIPPED)
+    @api.get("/tree/{release}/replicates", response_class=Response, responses=ZIPPED)
     def tree_replicates(
         name: str,
         release: str,
@@ -142,7 +135,7 @@ def routes(service: Service, access: Access) -> APIRouter:
         check_replicates(many, whole)
         with service.plans.turn(caller.name):
             files = archive(lambda folder: whole.replicates(many).save(folder, format))
-        return _file(files, f"{release}-replicates", "zip")
+        return file_response(files, f"{release}-replicates", "zip")
 
     @api.get("/tree/{release}/sum", responses=answers(FigureResponse, "the sum or share, with its interval"))
     def tree_sum(
@@ -156,6 +149,16 @@ def routes(service: Service, access: Access) -> APIRouter:
         whole: TreeRelease = found(name, "tree", release, caller)
         with service.plans.turn(caller.name):
             return Json(figure_of(whole, of, share_of, field="of").to_dict())
+
+    @api.get("/tree/{release}/simulation", responses=answers(SimulationResponse, "what noise does to small regions"))
+    def tree_simulation(name: str, release: str, caller: Caller = access.anyone) -> Json:
+        """Its method tried out on a table that might be the true one: the part of people placed in empty regions, and
+        bias by size of a region."""
+        whole: TreeRelease = found(name, "tree", release, caller)
+        with service.plans.turn(caller.name):
+            return Json(whole.simulation.to_dict())
+
+    add_regions(api, service, access, found)
 
     @api.get("/loads/{release}/ac", responses=answers(AnyResponse, "the loads, and a report of the repair for AC"))
     def loads_ac(
@@ -181,14 +184,14 @@ def routes(service: Service, access: Access) -> APIRouter:
     @api.get(
         "/synth/{release}/rows",
         response_class=Response,
-        responses={200: {"description": "the rows", "content": _files("text/csv", _PARQUET)}},
+        responses={200: {"description": "the rows", "content": binary("text/csv", PARQUET)}},
     )
     def synth_rows(
         name: str, release: str, format: Literal["csv", "parquet"] = "csv", caller: Caller = access.anyone
     ) -> Response:
         """The rows themselves: the same ones whenever they are fetched."""
         rows: SyntheticRelease = found(name, "synth", release, caller)
-        return _file(rows.to_csv(), "rows", "csv") if format == "csv" else _parquet(rows.to_arrow(), "rows")
+        return file_response(rows.to_csv(), "rows", "csv") if format == "csv" else _parquet(rows.to_arrow(), "rows")
 
     @api.get("/train/{release}", responses=summary)
     def train(name: str, release: str, caller: Caller = access.anyone) -> Json:
@@ -197,26 +200,26 @@ def routes(service: Service, access: Access) -> APIRouter:
 
     @api.get(
         "/train/{release}/card",
-        responses={200: {"description": "the model card", "content": _files("text/markdown")}},
+        responses={200: {"description": "the model card", "content": binary("text/markdown")}},
     )
     def train_card(
         name: str, release: str, format: Literal["json", "md"] = "json", caller: Caller = access.anyone
     ) -> Response:
         """The model card: what the weights may give away, how that is known, and what is not known."""
         card = found(name, "train", release, caller).card()
-        return Json(card.to_dict()) if format == "json" else _file(card.to_markdown(), "card", "md")
+        return Json(card.to_dict()) if format == "json" else file_response(card.to_markdown(), "card", "md")
 
     @api.get(
         "/train/{release}/weights",
         response_class=Response,
-        responses={200: {"description": "the weights, as .npz", "content": _files("application/octet-stream")}},
+        responses={200: {"description": "the weights, as .npz", "content": binary("application/octet-stream")}},
     )
     def train_weights(name: str, release: str, caller: Caller = access.anyone) -> Response:
         """The weights, for numpy.load."""
         model = found(name, "train", release, caller)
         with tempfile.TemporaryDirectory() as folder:
             content = model.save(Path(folder) / "model.npz").read_bytes()
-        return _file(content, "model", "npz")
+        return file_response(content, "model", "npz")
 
     @api.get("/record/{release:path}", responses=wire)
     def record(name: str, release: str, caller: Caller = access.anyone) -> Json:
@@ -266,13 +269,4 @@ def _parquet(table: Any, name: str) -> Response:
 
     out = io.BytesIO()
     pyarrow.parquet.write_table(table, out)
-    return _file(out.getvalue(), name, "parquet")
-
-
-def _file(content: str | bytes, name: str, ending: str) -> Response:
-    kind = {"csv": _CSV, "parquet": _PARQUET, "md": "text/markdown; charset=utf-8", "zip": "application/zip"}.get(
-        ending
-    )
-    plain = "".join(one for one in name if one.isascii() and (one.isalnum() or one in "-_")) or "table"
-    headers = {"content-disposition": f'attachment; filename="{plain}.{ending}"'}
-    return Response(content, media_type=kind or "application/octet-stream", headers=headers)
+    return file_response(out.getvalue(), name, "parquet")

@@ -88,7 +88,7 @@ class JobInput:
         try:
             return REQUESTS[self.kind].model_validate({name: one for name, one in sent.items() if one is not None})
         except ValidationError as problem:
-            raise malformed(problem.errors()[0]) from None
+            raise malformed(problem.errors())[0] from None
 
     def body(self) -> dict[str, Any]:
         """What is asked for, without its price."""

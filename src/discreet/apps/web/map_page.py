@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from discreet.apps.server.limits import check_replicates
+from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web.cache import Cache
 from discreet.apps.web.files import attached, table_file
@@ -31,9 +32,11 @@ from discreet.query.ask import Ask
 from discreet.show.map.content import head_of
 from discreet.show.map.drawing import Map, controls, script
 from discreet.trees.atlas import map_title
+from discreet.trees.census import CensusRelease
 from discreet.trees.export import archive, table_parquet
 from discreet.trees.release import TreeRelease
 from discreet.trees.replicates import REPLICATES
+from discreet.trees.simulation import Simulation
 from discreet.trees.sums import figure_of
 
 __all__ = ["made", "routes"]
@@ -58,27 +61,36 @@ def routes(frame: Frame) -> APIRouter:
     frame.static["map.js"] = script(_CONTENT, _LEVEL, _BEFORE).encode()
     service = frame.service
     anyone: Any = Depends(frame.caller)
-    trees: Cache[TreeRelease] = Cache(4)
+    trees: Cache[TreeRelease | CensusRelease] = Cache(4)
     maps: Cache[Map] = Cache(4)
 
-    def known(dataset: str, release: str, caller: Caller) -> tuple[TreeRelease, Outcome]:
+    def whole(dataset: str, release: str, caller: Caller) -> tuple[TreeRelease | CensusRelease, Outcome]:
         curator = service.curator(dataset, caller)
         outcome = service.stored(dataset, release)
-        if outcome is None or kind_of(outcome) != "tree":
+        if outcome is None or kind_of(outcome) not in ("tree", "census"):
             raise HTTPException(404, "There is no hierarchy of this id.")
-        tree = trees.get(f"{dataset}/{release}", lambda: curator.release(release))
-        return tree, outcome
+        return trees.get(f"{dataset}/{release}", lambda: curator.release(release)), outcome
+
+    def known(dataset: str, release: str, caller: Caller, part: str = "") -> tuple[TreeRelease, Outcome]:
+        """A hierarchy, or the table of a census: its first one unless `part` names another."""
+        found, outcome = whole(dataset, release, caller)
+        if isinstance(found, TreeRelease):
+            return found, outcome
+        return found[part or next(iter(found))], outcome
 
     store = Store(service.jobs.path)
     shapes = UploadedShapes(service, store)
 
-    def drawn(dataset: str, tree: TreeRelease, caller: Caller, compare: str = "") -> Map:
+    def drawn(dataset: str, tree: TreeRelease, caller: Caller, compare: str = "", part: str = "") -> Map:
         own, since = shapes.of(dataset, caller.name, tree.id)
-        key = f"{dataset}/{tree.id}" + (f"/{caller.name}/{since}" if own else "") + f"/{compare}"
+        key = f"{dataset}/{tree.id}" + (f"/{caller.name}/{since}" if own else "") + f"/{compare}/{part}"
 
         def draw() -> Map:
             others = {compare: known(dataset, compare, caller)[0]} if compare else None
-            return shapes.draw(dataset, caller.name, tree, label=tree.id if compare else "", compare=others)
+            title = f"{map_title(tree)} ({part})" if part else None
+            return shapes.draw(
+                dataset, caller.name, tree, label=tree.id if compare else "", compare=others, title=title
+            )
 
         return maps.get(key, draw)
 
@@ -106,11 +118,15 @@ def routes(frame: Frame) -> APIRouter:
         of: str = "",
         share_of: str = "",
         compare: str = "",
+        simulation: bool = False,
+        part: str = "",
         caller: Caller = anyone,
     ) -> Response:
         if not release:
             return form.begun(request, dataset, caller)
-        tree, outcome = known(dataset, release, caller)
+        tree, outcome = known(dataset, release, caller, part)
+        census = whole(dataset, release, caller)[0]
+        parts = list(census) if isinstance(census, CensusRelease) else []
         place = tree.levels.index(level) if level in tree.levels else min(1, len(tree.levels) - 1)
         level = tree.levels[place]
         above = tree.levels[place - 1] if place > 1 else ""
@@ -123,13 +139,16 @@ def routes(frame: Frame) -> APIRouter:
             numbers = _numbers(tree, level, above, inside)
         except InputError as problem:  # the method failed on the noisy counts, which are safe
             broken = str(problem)
-        compare, odd = _compared(compare, lambda: drawn(dataset, tree, caller, compare))
+        part = (part or parts[0]) if parts else ""
+        compare, odd = _compared("" if parts else compare, lambda: drawn(dataset, tree, caller, compare))
         return frame.page(
             request,
             "map.html",
             caller,
             tree=tree,
-            title=map_title(tree),
+            title=map_title(tree) + (f" ({part})" if part else ""),
+            parts=parts,
+            part=part,
             atlas=controls(),
             level=level,
             below=tree.levels[place + 1] if place + 1 < len(tree.levels) else "",
@@ -139,6 +158,10 @@ def routes(frame: Frame) -> APIRouter:
             summed=None if broken or not of else _summed(tree, of, share_of),
             of=of,
             share_of=share_of,
+            small=not tree.cumulative
+            and tree.magnitude is None
+            and not parts,  # tables of a census are bound to others
+            tried=_tried(service, tree, caller) if simulation and not broken else None,
             files=[name for name in tree.tables() if name == level or name.startswith(f"{level}-")],
             broken=broken,
             own=bool(shapes.of(dataset, caller.name, tree.id)[0]),
@@ -146,7 +169,9 @@ def routes(frame: Frame) -> APIRouter:
             compare=compare,
             odd=odd,
             others=[
-                one.charged for one, _, _ in made(frame, dataset, caller, "tree") if one.charged.release != tree.id
+                one.charged
+                for one, _, _ in made(frame, dataset, caller, "tree")
+                if one.charged.release != tree.id and not parts
             ],
             record=record,
             cost=price_text(budget.allotment(record.allotment), record.charge),
@@ -155,21 +180,26 @@ def routes(frame: Frame) -> APIRouter:
 
     @pages.get("/d/{dataset}/map/content")
     def content(
-        dataset: str, release: str, level: int | None = None, compare: str = "", caller: Caller = anyone
+        dataset: str,
+        release: str,
+        level: int | None = None,
+        compare: str = "",
+        part: str = "",
+        caller: Caller = anyone,
     ) -> Response:
         """What the script draws: its head, or a level's published numbers with their intervals, and shapes."""
-        whole = drawn(dataset, known(dataset, release, caller)[0], caller, compare).content
+        shown = drawn(dataset, known(dataset, release, caller, part)[0], caller, compare, part).content
         if level is None:
-            return JSONResponse(head_of(whole))
-        if not 0 <= level < len(whole["layers"]):
+            return JSONResponse(head_of(shown))
+        if not 0 <= level < len(shown["layers"]):
             raise HTTPException(404, "There is no such level.")
-        return JSONResponse(whole["layers"][level])
+        return JSONResponse(shown["layers"][level])
 
     @pages.get("/d/{dataset}/map/file")
-    def file(dataset: str, release: str, compare: str = "", caller: Caller = anyone) -> Response:
+    def file(dataset: str, release: str, compare: str = "", part: str = "", caller: Caller = anyone) -> Response:
         """The map as one file that needs no server."""
-        whole = drawn(dataset, known(dataset, release, caller)[0], caller, compare)
-        return attached(whole.html, f"{dataset}-map", "html")
+        shown = drawn(dataset, known(dataset, release, caller, part)[0], caller, compare, part)
+        return attached(shown.html, f"{dataset}-map", "html")
 
     @pages.post("/d/{dataset}/map/shapes", dependencies=[Depends(frame.marked)])
     async def upload(
@@ -195,10 +225,11 @@ def routes(frame: Frame) -> APIRouter:
         release: str,
         level: str,
         format: Literal["csv", "json", "parquet"] = "csv",
+        part: str = "",
         caller: Caller = anyone,
     ) -> Response:
         """A table as a file, called as files of releases are: a level, its totals, its margins."""
-        tree, _ = known(dataset, release, caller)
+        tree, _ = known(dataset, release, caller, part)
         table, named = table_of(tree, level, "level"), f"{dataset}-{level}"
         if format == "parquet":  # with all that the saved file says of itself
             return attached(table_parquet(tree, level), named, "parquet")
@@ -209,14 +240,18 @@ def routes(frame: Frame) -> APIRouter:
         dataset: str,
         release: str,
         format: Literal["csv", "parquet", "measurements", "replicates"] = "csv",
+        part: str = "",
         caller: Caller = anyone,
     ) -> Response:
-        """All tables with a data dictionary, the noisy counts, or replicates, in one ZIP file."""
-        tree, _ = known(dataset, release, caller)
+        """All tables with a data dictionary, the noisy counts, or replicates, in one ZIP file; of a census all of it
+        unless a table of it is named."""
+        tree = known(dataset, release, caller, part)[0] if part else whole(dataset, release, caller)[0]
         with service.plans.turn(caller.name):
             if format == "measurements":
                 return attached(archive(tree.save_measurements), f"{dataset}-measurements", "zip")
             if format == "replicates":
+                if not isinstance(tree, TreeRelease):
+                    raise HTTPException(404, "There are no replicates of a census.")
                 check_replicates(REPLICATES, tree)
                 made = archive(lambda folder: tree.replicates(REPLICATES).save(folder, "csv"))
                 return attached(made, f"{dataset}-replicates", "zip")
@@ -282,6 +317,15 @@ def _summed(tree: TreeRelease, of: str, share_of: str) -> tuple[str, bool]:
         return str(figure_of(tree, of, share_of or None, field="sum", whole="share of")), True
     except InputError as problem:
         return str(problem), False
+
+
+def _tried(service: Service, tree: TreeRelease, caller: Caller) -> Simulation | None:
+    """The method of a release tried out; nothing where it cannot be."""
+    with service.plans.turn(caller.name):
+        try:
+            return tree.simulation
+        except InputError:
+            return None
 
 
 def _span(row: dict[str, Any], output: str) -> str:

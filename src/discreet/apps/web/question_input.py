@@ -133,7 +133,7 @@ class QuestionInput:
         try:
             return ReleaseRequest.model_validate({**question, **price, **more})
         except ValidationError as problem:
-            raise malformed(problem.errors()[0]) from None
+            raise malformed(problem.errors())[0] from None
 
     def _question(self) -> dict[str, Any]:
         """What is asked, without its price."""

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Depends, HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web.files import attached, table_file
 from discreet.apps.web.frame import Frame
@@ -26,14 +27,16 @@ from discreet.ledger.quote import price_text
 from discreet.query.limit_choice import draw_limits, table_of
 from discreet.query.notation import write_condition
 from discreet.query.predicate import predicate_from
+from discreet.trees.export import archive
 
 if TYPE_CHECKING:
     from discreet.learn.release import ModelRelease
+    from discreet.trees.detail import DetailRelease
 
 __all__ = ["kind_of", "routes"]
 
 _SHOWN = 500  # rows of a table on a page; files have them all
-_PLACES = {"tree": "map", "synth": "synthetic"}  # pages that show what is no table
+_PLACES = {"tree": "map", "census": "map", "synth": "synthetic"}  # pages that show what is no table
 _MODELS = ("train", "search")
 
 
@@ -72,7 +75,13 @@ def routes(frame: Frame) -> APIRouter:
 
     @pages.get("/d/{dataset}/releases/{identity:path}")
     def one(
-        request: Request, dataset: str, identity: str, part: str = "", new: str = "", caller: Caller = anyone
+        request: Request,
+        dataset: str,
+        identity: str,
+        part: str = "",
+        new: str = "",
+        of: str = "",
+        caller: Caller = anyone,
     ) -> Response:
         for ending in ("csv", "json", "parquet"):
             if identity.endswith(f"/download.{ending}"):
@@ -86,6 +95,13 @@ def routes(frame: Frame) -> APIRouter:
                 if outcome.answer is None or kind_of(outcome) not in _MODELS:
                     raise HTTPException(404, "Nothing is at this address.")
                 return _model_file(whole(dataset, outcome), name)
+        for name in ("map.html", "csv.zip", "parquet.zip", "measurements.zip"):
+            if identity.endswith(f"/{name}"):
+                outcome = known(dataset, identity.removesuffix(f"/{name}"), caller)
+                if outcome.answer is None or kind_of(outcome) != "detail":
+                    raise HTTPException(404, "Nothing is at this address.")
+                with service.plans.turn(caller.name):
+                    return _group_file(service, whole(dataset, outcome), name)
         outcome = known(dataset, identity, caller)
         record = outcome.charged
         budget = service.curators[dataset].ledger.account(dataset).budget
@@ -117,6 +133,7 @@ def routes(frame: Frame) -> APIRouter:
             picture = draw_limits(release)
             drawn = [picture.figure(picture.title, table=False)]
         rows = release.labelled()
+        grouped = kind_of(outcome) == "detail" and getattr(release, "measured", None) is not None
         return frame.page(
             request,
             "release.html",
@@ -129,6 +146,9 @@ def routes(frame: Frame) -> APIRouter:
             table=[_row(release, place, row) for place, row in enumerate(rows[:_SHOWN])],
             more=len(rows) - _SHOWN,
             discovered=_discovered(record.query),
+            grouped=grouped,
+            of=of,
+            summed=_summed(release, of) if grouped and of else None,
             limited=choice is None and any(note.kind in LIMITED for note in release.notes),
         )
 
@@ -206,6 +226,26 @@ def _model_file(model: ModelRelease, name: str) -> Response:
         return attached(model.card().to_markdown(), stem, ending)
     with tempfile.TemporaryDirectory() as folder:
         return attached(model.save(Path(folder) / name).read_bytes(), stem, ending)
+
+
+def _summed(release: Any, of: str) -> tuple[str, bool]:
+    """A sum of the reader's own in words, and whether it could be read."""
+    from discreet.trees.detail.sums import parse_groups
+
+    try:
+        return str(release.sum(**parse_groups(release.known, of, "sum"))), True
+    except InputError as problem:
+        return str(problem), False
+
+
+def _group_file(service: Service, release: DetailRelease, name: str) -> Response:
+    """Files of population groups: a map, a folder of files, the noisy counts."""
+    stem, _, ending = name.partition(".")
+    if ending == "html":
+        return attached(service.draw(release).html, f"{release.dataset}-{stem}", ending)
+    if stem == "measurements":
+        return attached(archive(release.save_measurements), f"{release.dataset}-{stem}", ending)
+    return attached(archive(lambda folder: release.save(folder, kind=stem)), f"{release.dataset}-{stem}", ending)
 
 
 def _file(parts: dict[str, Release], part: str, ending: str) -> Response:

@@ -42,9 +42,18 @@ class UploadedShapes:
         self.store.keep("shapes", dataset, f"{who}/{tree.id}", value, most=_KEPT)
 
     def of(self, dataset: str, who: str, release: str) -> tuple[dict[str, Any], str]:
-        """How the map is drawn for a reader, and since when; nothing where they sent no file."""
+        """How the map is drawn for a reader, and since when; nothing where they gave no shapes."""
         found = self.store.find("shapes", dataset, f"{who}/{release}")
-        return ({}, "") if found is None or found[0] is None else found
+        if found is None:
+            return self._planned(dataset, who, release)
+        return ({}, "") if found[0] is None else found
+
+    def _planned(self, dataset: str, who: str, release: str) -> tuple[dict[str, Any], str]:
+        """The shapes that a reader gave with the form."""
+        found = self.store.find("wanted", dataset, release)
+        if found is None or found[0][0] != who or found[0][2].get("geometry") is None:
+            return {}, ""
+        return {name: found[0][2].get(name) for name in ("geometry", "code_property")}, found[1]
 
     def draw(self, dataset: str, who: str, tree: TreeRelease, **how: Any) -> Map:
         """The map of a hierarchy, by the shapes that its reader sent, if any."""

@@ -36,6 +36,8 @@ from discreet.marginals.domain import Domain
 from discreet.marginals.engine import EngineCounts, moved_by
 from discreet.marginals.meter import Meter, Noisy
 from discreet.mechanisms import Gaussian, Laplace
+from discreet.mechanisms.inputs import read_confidence
+from discreet.mechanisms.record import noise_to
 from discreet.query.compatibility import columns_read
 from discreet.query.notes import cell_notes
 from discreet.query.plan import noise_name
@@ -195,11 +197,13 @@ class CommutePlan(TablePlan):
         sizes = self.sizes
         if sizes is None:
             sizes = np.clip(meter.measure(_TO, self.price * SIZES).values, 0, self.largest)
-        flows, refused = self.urns.flows(counts.marginal(_BOTH), sizes, self.land, bits)
-        return {"flows": pack(flows), "refused": refused}
+        flows, refused, draws = self.urns.flows(counts.marginal(_BOTH), sizes, self.land, bits)
+        many = [len(one) for one in draws]
+        return {"flows": pack(flows), "refused": refused, "draws": pack(np.concatenate(draws)), "cells": many}
 
-    def publish(self, measured: Mapping[str, Any]) -> dict[str, Any]:
+    def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:
         """Rows from every origin to every destination: as they were drawn, or made of noisy counts."""
+        sure = _CONFIDENCE if confidence is None else float(read_confidence(confidence))
         return {
             "commute": {
                 "names": [key.column for key in self.question.keys],
@@ -208,6 +212,7 @@ class CommutePlan(TablePlan):
                 "metres": pack(np.rint(self.land.distances * 1000)),
                 "refused": measured.get("refused", []),
                 "method": self.method,
+                "intervals": {"confidence": sure, **self._laws()},
             },
             "notes": [note.to_dict() for note in self.notes],
         }
@@ -216,6 +221,17 @@ class CommutePlan(TablePlan):
         """The flows that noisy counts of method modern are made into."""
         found = {name: Noisy(axes, unpack(measured[name]), self.noise(part)) for name, axes, part in self._shares()}
         return flows_of(found["cells"], found["origins"], found.get("ends"), self.sizes, self.land)
+
+    def _laws(self) -> dict[str, Any]:
+        """The laws of what was measured, for a record: what intervals follow from."""
+        if self.method == "modern":
+            return {"noise": {name: noise_to(self.noise(part)) for name, _, part in self._shares()}}
+        urns, land = self.urns, self.land
+        return {
+            "urns": {"prior": urns.prior, "epsilon": str(urns.epsilon), "chance": str(urns.chance)},
+            "cells": pack(np.stack([land.cells(one) for one in range(land.destinations)], axis=1)),
+            "sizes": None if self.sizes is not None else noise_to(self.noise(SIZES)),
+        }
 
     def _shares(self) -> list[tuple[str, tuple[int, ...], Fraction]]:
         """What method modern measures: its name, its columns, and its part of the price."""

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.note import Note
 from discreet.core.packing import unpack
 from discreet.core.publication import Publication, rows_table
 from discreet.core.release import Release
 from discreet.errors import InputError
+from discreet.flows.commuting.measurement import COUNTED, Measured
 from discreet.ledger.door import Answer
 
 if TYPE_CHECKING:
@@ -42,6 +44,8 @@ class CommuteRelease(Publication):
     flows: Whole
     distances: Floats
     refused: tuple[str, ...]
+    measured: Measured | None = None
+    """What was measured, with its law; None in records of earlier versions, which have no intervals."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> CommuteRelease:
@@ -59,6 +63,7 @@ class CommuteRelease(Publication):
             flows=unpack(drawn["flows"]),
             distances=unpack(entry["metres"]) / 1000,
             refused=tuple(destinations[place] for place in entry["refused"]),
+            measured=Measured.read(entry, answer.measured),
             stale=answer.stale,
             caveats=answer.caveats,
         )
@@ -74,8 +79,37 @@ class CommuteRelease(Publication):
         return {name: np.repeat(labels, many).tolist() for name, labels in zip(self.names, places, strict=True)}
 
     def tables(self) -> dict[str, Release]:
-        """The rows, as a table."""
-        return {"rows": rows_table(self.columns(), self)}
+        """The rows; how many there truly are of each pair, from each origin and to each destination, with intervals."""
+        counted = {} if self.measured is None else {name: self.table(name) for name in COUNTED}
+        return {"rows": rows_table(self.columns(), self), **counted}
+
+    def table(self, name: str) -> Release:
+        """Made-up commuters counted by `flows`, `origins` or `destinations`, with intervals for the true numbers.
+
+        Each interval holds the number of commuters in the data, as it is limited, with the stated confidence.
+        """
+        if name not in COUNTED:
+            raise InputError("table", name, among=COUNTED)
+        if self.measured is None:
+            hint = f'Publish it again for free: curator.publish("{self.id}").'
+            raise InputError("table", name, "of a release whose record holds the laws of its noise: it is older", hint)
+        many = self.flows if name == "flows" else self.flows.sum(axis=1 if name == "origins" else 0)
+        lower, upper = self.measured.ends(name, self.flows)
+        places: dict[str, list[str]] = {self.names[name == "destinations"]: list(getattr(self, name, ()))}
+        if name == "flows":
+            starts = np.repeat(np.array(self.origins, object), len(self.destinations)).tolist()
+            places = {self.names[0]: starts, self.names[1]: list(self.destinations) * len(self.origins)}
+        columns = {**places, "count": many.ravel().tolist()}
+        columns |= {"count_lower": lower.ravel().tolist(), "count_upper": upper.ravel().tolist()}
+        notes = (*self.table_notes("count"), *(Note("intervals", one, ("count",)) for one in self.measured.notes))
+        return Release(
+            columns=columns,
+            keys=tuple(places),
+            outputs=("count",),
+            confidence=self.measured.confidence,
+            notes=notes,
+            **self.provenance,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values that say what it is, without its rows."""

@@ -60,10 +60,14 @@ class Urns:
             return None
         return drawn
 
-    def flows(self, exact: Whole, sizes: Whole, land: Land, bits: Bits) -> tuple[Whole, list[int]]:
-        """Draws for all destinations, dealt to origins, and the destinations that were refused."""
+    def flows(self, exact: Whole, sizes: Whole, land: Land, bits: Bits) -> tuple[Whole, list[int], list[Whole]]:
+        """Draws for all destinations, dealt to origins; the destinations that were refused; and the draws themselves.
+
+        Those are of every cell, nobody's first; none of a destination that has no workers or was refused.
+        """
         out = np.zeros((land.origins, land.destinations), dtype=np.int64)
-        refusals = []
+        refusals: list[int] = []
+        draws = [np.zeros(0, np.int64)] * land.destinations
         for destination, size in enumerate(sizes.tolist()):
             cells = land.cells(destination)
             inside = cells >= 0
@@ -74,10 +78,12 @@ class Urns:
                 drawn = self.draw(workers, size, bits)
                 if drawn is None:
                     refusals.append(destination)
-                elif drawn[1:].any():  # what was drawn of nobody goes where the others went
-                    shares[inside] *= drawn[1:][cells[inside]]
+                else:
+                    draws[destination] = drawn
+                    if drawn[1:].any():  # what was drawn of nobody goes where the others went
+                        shares[inside] *= drawn[1:][cells[inside]]
             out[:, destination] = deal(shares, size, land.distances[:, destination], bits)
-        return out, refusals
+        return out, refusals, draws
 
 
 def deal(shares: Floats, count: int, order: Floats, bits: Bits) -> Whole:

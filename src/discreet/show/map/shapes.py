@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.errors import InputError, Phrase, kind_of
-from discreet.show.map.atlas import atlas, fits
-from discreet.show.map.layer import Layer
+from discreet.errors import InputError, Phrase
+from discreet.show.map.atlas import Regions, atlas, fits
 from discreet.show.map.projection import Grid, Projection, project
-from discreet.show.map.topojson import Collection, collections
+from discreet.show.map.topojson import Collection, collections, properties
 
 __all__ = ["Shapes", "shapes"]
 
 # Characters of all paths together; a page beyond this is slow to open.
 _MOST = 8_000_000
+_FEW = 3  # codes that a message shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Shapes:
     note: str
 
 
-def shapes(layers: Sequence[Layer], geometry: Any, projection: Projection, code_property: str | None) -> Shapes:
+def shapes(layers: Sequence[Regions], geometry: Any, projection: Projection, code_property: str | None) -> Shapes:
     """Match the codes of each level with features, and draw the features on one grid."""
     us = isinstance(geometry, str) and (geometry == "us" or (geometry == "auto" and any(map(fits, layers))))
     found: list[Collection | None] = [None] * len(layers)
@@ -50,7 +50,7 @@ def shapes(layers: Sequence[Layer], geometry: Any, projection: Projection, code_
     return _draw(layers, found, projection, us)
 
 
-def _draw(layers: Sequence[Layer], found: list[Collection | None], projection: Projection, us: bool) -> Shapes:
+def _draw(layers: Sequence[Regions], found: list[Collection | None], projection: Projection, us: bool) -> Shapes:
     border = _border(found) if us else None
     used = {id(part): part for part in (*found, border) if part is not None}
     keys = [(key, code, len(rings)) for key, part in used.items() for code, rings in part.rings.items()]
@@ -95,14 +95,14 @@ def _border(found: list[Collection | None]) -> Collection | None:
     return None if any("01" in part.rings for part in here) else next(p for p in atlas(True) if "01" in p.rings)
 
 
-def _best(layer: Layer, known: Sequence[Collection]) -> Collection | None:
+def _best(layer: Regions, known: Sequence[Collection]) -> Collection | None:
     """The collection that has most of a layer's codes; none where it has none of them."""
     hits = [sum(code in part.rings for code in layer.codes) for part in known]
     most = max(hits, default=0)
     return known[hits.index(most)] if most else None
 
 
-def _own(layers: Sequence[Layer], geometry: Any, code_property: str | None) -> list[Collection | None]:
+def _own(layers: Sequence[Regions], geometry: Any, code_property: str | None) -> list[Collection | None]:
     if isinstance(geometry, Mapping) and "type" not in geometry:
         unknown = set(geometry) - {layer.name for layer in layers}
         if unknown:
@@ -114,15 +114,32 @@ def _own(layers: Sequence[Layer], geometry: Any, code_property: str | None) -> l
     return [_best(layer, known) for layer in layers]
 
 
-def _unmatched(layers: Sequence[Layer], geometry: Any, us: bool, code_property: str | None) -> InputError:
+def _unmatched(layers: Sequence[Regions], geometry: Any, us: bool, code_property: str | None) -> InputError:
     asked = ", ".join(repr(code) for code in layers[-1].codes[:3])
     if us:
         allowed = "FIPS codes as text: two digits for a state, five for a county"
         return InputError("geometry", "us", allowed, f"The layers have codes such as {asked}.")
-    have = "none"
+    codes: list[str] = []
+    beside: dict[str, set[str]] = {}
     if not (isinstance(geometry, Mapping) and "type" not in geometry):
-        codes = [code for part in collections(geometry, code_property) for code in part.rings][:3]
-        have = ", ".join(map(repr, codes)) or "none"
-    hint = f"Features have ids such as {have}; layers have codes such as {asked}. Name a property with code_property=."
-    what = geometry if isinstance(geometry, str) else kind_of(geometry)
+        codes = [code for part in collections(geometry, code_property) for code in part.rings]
+        beside = properties(geometry)
+    whose = "ids" if code_property is None else f"values of {code_property!r}"
+    have = f"{whose} such as {', '.join(map(repr, codes[:_FEW]))}" if codes else f"no {whose}"
+    expected = f"regions of {layers[-1].name} have codes such as {asked}"
+    hint = f"Features have {have}; {expected}. {_advice(layers, codes, beside)}"
+    what = geometry if isinstance(geometry, str) else Phrase("none such")
     return InputError("geometry", what, "features whose id is a region's code", hint)
+
+
+def _advice(layers: Sequence[Regions], codes: Sequence[str], beside: Mapping[str, set[str]]) -> str:
+    """What to name instead: the property that has most codes of a level; or what became of the codes."""
+    hits = [(len(values & set(one.codes)), name, one.name) for name, values in beside.items() for one in layers]
+    many, name, level = max(hits, default=(0, "", ""))
+    if many:
+        return f"The property {name!r} has {many:,} of the codes of {level}: name it with code_property=."
+    bare = {code.lstrip("0") for code in codes}
+    if any(code.lstrip("0") in bare for layer in layers for code in layer.codes):
+        return "They differ in leading zeros: write codes as text, with their zeros."
+    listed = ", ".join(list(beside)[:8])
+    return "Name a property with code_property=." + (f" There are {listed}." if listed else "")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError, kind_of
 
-__all__ = ["Collection", "Ring", "collections", "read"]
+__all__ = ["Collection", "Ring", "collections", "properties", "read"]
 
 Ring = NDArray[np.float64]
 
@@ -72,6 +72,27 @@ def collections(source: Any, code_property: str | None = None) -> list[Collectio
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError):
         raise InputError("geometry", whole.get("type"), "well-formed TopoJSON or GeoJSON polygons") from None
     raise InputError("geometry", whole.get("type"), "TopoJSON (a Topology) or GeoJSON (a FeatureCollection)")
+
+
+def properties(source: Any) -> dict[str, set[str]]:
+    """The values of each property of the features, as codes would be written: which of them might be one.
+
+    >>> place = {"type": "Feature", "properties": {"GEOID": "44001", "area": 1.5}, "geometry": None}
+    >>> properties(place)
+    {'GEOID': {'44001'}}
+    """
+    whole = read(source)
+    if whole.get("type") == "Topology":
+        parts = [part for thing in whole["objects"].values() for part in _parts(thing)]
+    else:
+        parts = whole["features"] if whole.get("type") == "FeatureCollection" else [whole]
+    found: dict[str, set[str]] = {}
+    for part in parts:
+        known = part.get("properties")
+        for name, value in known.items() if isinstance(known, Mapping) else ():
+            if isinstance(value, str | int) and not isinstance(value, bool):
+                found.setdefault(name, set()).add(str(value))
+    return found
 
 
 def _collection(pairs: Iterator[tuple[Any, list[Ring]]], code_property: str | None, topological: bool) -> Collection:

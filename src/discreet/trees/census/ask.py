@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from attrs import frozen
 
@@ -15,19 +15,19 @@ from discreet.data.schema import Schema
 from discreet.errors import MISSING, InputError
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
-from discreet.query.ask import Ask, Checked, option
+from discreet.query.ask import Checked, option
 from discreet.query.forms import COLUMN, CONDITION, TEXT, WHOLE, check_condition
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
-from discreet.trees.ask import GEOGRAPHY, LEVELS, SPLIT, SPLITS, ordered_method
+from discreet.trees.ask import SPLIT, SPLITS, ordered_method
 from discreet.trees.census.part import Part
 from discreet.trees.census.plan import CensusPlan
 from discreet.trees.census.release import CensusRelease
 from discreet.trees.census.roster import Roster
 from discreet.trees.census.table import TABLES, CensusTable
-from discreet.trees.geography import hierarchy_from
 from discreet.trees.methods import METHODS, ORDERED
 from discreet.trees.plan import plan_tree
+from discreet.trees.regions import RegionAsk
 from discreet.trees.rules import Rules
 from discreet.trees.sizes import Sizes
 from discreet.trees.split import Shares
@@ -39,32 +39,22 @@ _WAYS = tuple(way for way in SPLITS if way != "accurate")
 
 
 @frozen(eq=False)
-class CensusAsk(Ask):
+class CensusAsk(RegionAsk):
     """Tables of persons and households over one geography, at one price: their numbers agree."""
 
     kind: ClassVar[str] = "census"
     prices: ClassVar[tuple[str, ...]] = ("epsilon", "rho", "share", "within", "confidence", "noise")
 
-    levels: Sequence[str] | Mapping[str, int] = option(
-        LEVELS,
-        help="Levels, the widest first: state,county,tract; or with the length of codes: state=2,county=5",
-        names_columns=True,
-    )
     tables: Mapping[str, CensusTable] = option(
         TABLES, help="The tables by name, what each counts and by what: a TOML or JSON file"
     )
     household: str = option(COLUMN, help="Column that says which household a row belongs to", names_columns=True)
-    column: str | None = option(
-        COLUMN, None, help="Column with the code of the leaf region; the last level by default", names_columns=True
-    )
-    geography: Any = option(GEOGRAPHY, None, help="Public CSV or Parquet file of regions, one row for each leaf region")
     head: str | Predicate | None = option(
         CONDITION, None, help="Which row of a household is the householder's: relation = 'head'"
     )
     most: int | None = option(
         WHOLE, None, help="At most so many persons of a household count in tables by its columns (or in all, as a unit)"
     )
-    where: str | Predicate | None = option(CONDITION, None, help="Which rows of the data count")
     method: str = option(TEXT, "auto", help="auto, " + " or ".join(METHODS), choices=("auto", *METHODS), late=True)
     split: str | Mapping[str, Number] = option(
         SPLIT,
@@ -76,7 +66,7 @@ class CensusAsk(Ask):
 
     def checked(self, schema: Schema) -> CheckedCensus:
         """The same, read against a schema."""
-        tree, leaf = hierarchy_from(self.levels, self.column, self.geography, schema)
+        tree, leaf = self.regions(schema)
         schema.unit.check_named("persons and households are counted together")
         schema.column(self.household, "household")
         if self.household == leaf:
@@ -85,7 +75,11 @@ class CensusAsk(Ask):
             raise InputError("method", self.method, among=("auto", *METHODS))
         if self.split == "accurate":
             raise InputError("split", self.split, "another rule: it knows one table only")
-        condition, head = check_condition(self.where, schema), check_condition(self.head, schema)
+        condition = check_condition(self.where, schema)
+        try:
+            head = check_condition(self.head, schema)
+        except InputError as problem:  # a condition that is no `where`
+            raise problem.about("head") from None
         parts = {}
         for name, table in self.tables.items():
             sizes = None
@@ -110,7 +104,7 @@ class CensusAsk(Ask):
             if parts[name].counts == "persons" and parts[name].cut and parts[name].most is None:
                 hint = "What is beyond is left out of these tables; the more may count, the more noise they have."
                 raise InputError("most", MISSING, f"given for {name}: how many persons of a household count", hint)
-        return CheckedCensus(self, Roster(parts, head))
+        return CheckedCensus(self, Roster(parts, head), self.shape_notes(tree))
 
     def _most(self, schema: Schema) -> int | None:
         if self.most is None:
@@ -126,6 +120,7 @@ class CheckedCensus(Checked[CensusRelease]):
 
     ask: CensusAsk
     roster: Roster
+    remarks: tuple[str, ...] = ()
 
     @property
     def numbers(self) -> int:

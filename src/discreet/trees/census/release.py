@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.core.filename import file_name
 from discreet.core.note import Note
@@ -17,6 +17,9 @@ from discreet.mechanisms.inputs import read_confidence
 from discreet.trees.census.agreement import agreeing, informed, totals_of
 from discreet.trees.methods import METHODS, ORDERED
 from discreet.trees.release import TreeRelease
+
+if TYPE_CHECKING:
+    from discreet.show.map import Map
 
 __all__ = ["CensusRelease"]
 
@@ -112,6 +115,23 @@ class CensusRelease(Publication):
     def save(self, folder: str | Path, kind: str = "parquet") -> list[Path]:
         """A folder for each table, with its files and a dictionary; the paths."""
         return [path for name, part in self.parts.items() for path in part.save(Path(folder) / file_name(name), kind)]
+
+    def map(
+        self,
+        *,
+        table: str | None = None,
+        title: str | None = None,
+        geometry: Any = "auto",
+        code_property: str | None = None,
+        intervals: str = "each",
+    ) -> Map:
+        """The map of one of its tables, the first unless one is named: one page that needs no network."""
+        named = next(iter(self.parts)) if table is None else table
+        part = self[named]
+        from discreet.trees.atlas import map_title
+
+        how = {"geometry": geometry, "code_property": code_property, "intervals": intervals}
+        return part.map(title=title or f"{map_title(part)} ({named})", **how)
 
     def save_measurements(self, folder: str | Path) -> list[Path]:
         """The noisy counts of every table, in a folder each, and which tables agree; the paths.

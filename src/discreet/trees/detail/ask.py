@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from attrs import frozen
 
@@ -15,12 +15,10 @@ from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
-from discreet.query.ask import Ask, Checked, option
-from discreet.query.forms import AMOUNT, COLUMN, CONDITION, WEIGHTS, WHOLE, check_condition
+from discreet.query.ask import Checked, option
+from discreet.query.forms import AMOUNT, WEIGHTS, WHOLE, check_condition
 from discreet.query.key import Key
-from discreet.query.predicate import Predicate
 from discreet.query.price import Price
-from discreet.trees.ask import GEOGRAPHY, LEVELS
 from discreet.trees.count import Tabulation
 from discreet.trees.detail.count import GroupTabulation
 from discreet.trees.detail.groups import GROUPS, members_of
@@ -28,7 +26,7 @@ from discreet.trees.detail.plan import DetailPlan, plan_detail
 from discreet.trees.detail.refinement import DETAILS, Refinement, refine
 from discreet.trees.detail.release import DetailRelease
 from discreet.trees.detail.stages import FIRST
-from discreet.trees.geography import hierarchy_from
+from discreet.trees.regions import RegionAsk
 from discreet.trees.tree import Hierarchy
 
 __all__ = ["CheckedDetail", "DetailAsk"]
@@ -37,16 +35,11 @@ MOST_NUMBERS = 2**28
 
 
 @frozen(eq=False)
-class DetailAsk(Ask):
+class DetailAsk(RegionAsk):
     """Population groups of every region, each in as much detail as its noisy size allows."""
 
     kind: ClassVar[str] = "detail"
 
-    levels: Sequence[str] | Mapping[str, int] = option(
-        LEVELS,
-        help="Levels, the widest first: state,county,tract; or with the length of codes: state=2,county=5",
-        names_columns=True,
-    )
     groups: Mapping[str, str] = option(
         GROUPS, help="NAME: CONDITION of a population group, \"white: race = 'white'\"; repeat for more"
     )
@@ -56,11 +49,6 @@ class DetailAsk(Ask):
     overlap: int | None = option(
         WHOLE, None, help="In how many of the groups a row may be: rows in more are left out. All of them by default"
     )
-    column: str | None = option(
-        COLUMN, None, help="Column with the code of the leaf region; the last level by default", names_columns=True
-    )
-    geography: Any = option(GEOGRAPHY, None, help="Public CSV or Parquet file of regions, one row for each leaf region")
-    where: str | Predicate | None = option(CONDITION, None, help="Which rows of the data count")
     thresholds: Mapping[str, Number] | None = option(
         WEIGHTS,
         None,
@@ -76,7 +64,7 @@ class DetailAsk(Ask):
 
     def checked(self, schema: Schema) -> CheckedDetail:
         """The same, read against a schema."""
-        tree, leaf = hierarchy_from(self.levels, self.column, self.geography, schema)
+        tree, leaf = self.regions(schema)
         members, details = members_of(self.groups, schema), refine(self.details, schema)
         overlap = len(members) if self.overlap is None else self.overlap
         if type(overlap) is not int or not 1 <= overlap <= len(members):
@@ -93,7 +81,8 @@ class DetailAsk(Ask):
         first = FIRST if self.first is None else as_written(self.first, "first")
         if not 0 < first < 1:
             raise InputError("first", self.first, "strictly between 0 and 1, such as 0.1")
-        return CheckedDetail(counted, _shares(self.shares, tree), first, _thresholds(self.thresholds, details))
+        limits = _thresholds(self.thresholds, details)
+        return CheckedDetail(counted, _shares(self.shares, tree), first, limits, self.shape_notes(tree))
 
 
 @dataclass(frozen=True)
@@ -104,6 +93,7 @@ class CheckedDetail(Checked[DetailRelease]):
     shares: Mapping[int, Fraction]
     first: Fraction
     thresholds: tuple[int, ...] | None
+    remarks: tuple[str, ...] = ()
 
     def plan(self, allotment: Allotment, price: Price) -> DetailPlan:
         """All levels together at a price."""
@@ -135,8 +125,8 @@ def _thresholds(given: Mapping[str, Number] | None, details: Refinement) -> tupl
     found = []
     for name in details.names:
         limit = as_written(given[name], f"thresholds.{name}")
-        if limit.denominator != 1 or abs(limit) > 2**53:
-            raise InputError(f"thresholds.{name}", given[name], "a whole number")
+        if limit.denominator != 1 or not 0 <= limit <= 2**53:
+            raise InputError(f"thresholds.{name}", given[name], "a whole number, zero or more")
         found.append(int(limit))
     for name, (before, after) in zip(details.names[1:], pairwise(found), strict=True):
         if after < before:

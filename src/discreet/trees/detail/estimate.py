@@ -16,7 +16,7 @@ from discreet.core.integers import apportioned
 from discreet.mechanisms.blend import joint_half_width
 from discreet.query.noisy_sums import Noise
 
-__all__ = ["Estimates", "alone", "reaches", "with_detail"]
+__all__ = ["Estimates", "alone", "reaches", "weight_of", "with_detail"]
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -45,7 +45,7 @@ def with_detail(total: Whole, cells: Whole, noises: tuple[Noise, Noise], confide
     >>> with_detail(np.array([12]), np.array([[7, 3, -2]]), noises, 0.95).values.tolist()
     [[10, 7, 3, 0]]
     """
-    weight = _weight(noises, cells.shape[1])
+    weight = weight_of(noises, cells.shape[1])
     sums = cells.sum(axis=1)
     best = weight * total + (1 - weight) * sums
     real = cells + ((best - sums) / cells.shape[1])[:, None]
@@ -57,7 +57,7 @@ def with_detail(total: Whole, cells: Whole, noises: tuple[Noise, Noise], confide
 
 def reaches(noises: tuple[Noise, Noise], cells: int, confidence: float) -> tuple[float, float]:
     """How far the best linear estimates of a total and of one of its cells may be off."""
-    weight, (total, cell), miss = _weight(noises, cells), noises, 1 - confidence
+    weight, (total, cell), miss = weight_of(noises, cells), noises, 1 - confidence
     part = weight / cells
 
     def half(of_total: float, weights: list[float], counts: list[float]) -> float:
@@ -67,7 +67,7 @@ def reaches(noises: tuple[Noise, Noise], cells: int, confidence: float) -> tuple
     return half(weight, [1 - weight], [float(cells)]), half(part, [1 - part, part], [1.0, cells - 1.0])
 
 
-def _weight(noises: tuple[Noise, Noise], cells: int) -> float:
+def weight_of(noises: tuple[Noise, Noise], cells: int) -> float:
     """The weight of the total's own measurement; the sum of its cells has the rest."""
     total, summed = noises[0].variance, cells * noises[1].variance
     return 0.5 if total + summed == 0 else summed / (total + summed)

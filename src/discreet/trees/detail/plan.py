@@ -17,7 +17,7 @@ from discreet.core.explanation import Explanation
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.note import Note
-from discreet.core.packing import pack, unpack
+from discreet.core.packing import pack
 from discreet.core.progress import notify
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
@@ -28,15 +28,12 @@ from discreet.query.plan import noise_name
 from discreet.query.price import Price
 from discreet.query.table_plan import TablePlan, at_confidence
 from discreet.trees.detail.count import GroupTabulation
-from discreet.trees.detail.estimate import alone, with_detail
-from discreet.trees.detail.refinement import TOTAL
+from discreet.trees.detail.measurement import COUNT, KEYS, GroupMeasurement, asked_to
 from discreet.trees.detail.stages import LevelStages, buy_level
 
 __all__ = ["DetailPlan", "plan_detail"]
 
 Whole = NDArray[np.int64]
-COUNT = "count"
-KEYS = ("level", "region", "group", "detail", "cell")
 _ROUGH = "Numbers of different regions and groups are made each for itself: they need not add up to one another."
 
 
@@ -149,50 +146,21 @@ class DetailPlan(TablePlan):
 
     def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:
         """One table of all groups, with intervals of the plan's confidence or of another one."""
-        return at_confidence(self, confidence).table(measured["levels"])
+        return at_confidence(self, confidence).table(measured)
 
-    def table(self, measured: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def table(self, measured: Mapping[str, Any]) -> dict[str, Any]:
         """The table, made from what was measured alone: regions, groups and cells in their declared order."""
-        tree = self.counted.finest.tree
-        found = {stage.level: self._level(stage, one) for stage, one in zip(self.stages, measured, strict=True)}
-        columns: dict[str, list[Any]] = {name: [] for name in (*KEYS, COUNT, f"{COUNT}_lower", f"{COUNT}_upper")}
-        groups = [name for name, _ in self.counted.groups]
-        for level, name in enumerate(tree.names):
-            choice, numbers = found[tree.distinct[level]]
-            codes = tree.codes[level] if level else (name,)
-            for pair, (chosen, ends) in enumerate(zip(choice.tolist(), numbers, strict=True)):
-                details = self.counted.details
-                detail = TOTAL if chosen == 0 else details.names[chosen - 1]
-                cells = (TOTAL, *(() if chosen == 0 else details.labels[chosen - 1]))
-                region, group = divmod(pair, len(groups))
-                head = (name, codes[region], groups[group], detail)
-                for key, value in zip(KEYS, head, strict=False):
-                    columns[key] += [value] * len(cells)
-                columns[KEYS[-1]] += cells
-                for end, values in zip(("", "_lower", "_upper"), ends, strict=True):
-                    columns[COUNT + end] += values
+        asked = asked_to(self.counted.finest.tree, self.stages)
+        found = GroupMeasurement.read(asked, self.query["detail"], measured)
         return {
-            "columns": columns,
+            "columns": found.columns(self.confidence),
             "keys": list(KEYS),
             "outputs": [COUNT],
             "confidence": self.confidence,
             "protects": str(self.unit),
             "notes": [note.to_dict() for note in self.notes],
+            "asked": asked,
         }
-
-    def _level(self, stage: LevelStages, measured: Mapping[str, Any]) -> tuple[Whole, list[Any]]:
-        """For every region and group what was chosen, and its numbers with the ends of their intervals."""
-        choice = stage.chosen(unpack(measured["first"]))
-        numbers: list[Any] = [None] * len(choice)
-        noises = stage.total.noise, stage.detail.noise
-        made = [alone(unpack(measured["alone"]), stage.alone.noise, self.confidence)]
-        for total, cells in measured["detailed"]:
-            made.append(with_detail(unpack(total), unpack(cells), noises, self.confidence))
-        for chosen, estimates in enumerate(made):
-            rows = zip(estimates.values.tolist(), estimates.lower.tolist(), estimates.upper.tolist(), strict=True)
-            for pair, ends in zip(np.flatnonzero(choice == chosen).tolist(), rows, strict=True):
-                numbers[pair] = ends
-        return choice, numbers
 
 
 def plan_detail(

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.core.note import Note
 from discreet.core.release import Release
 from discreet.errors import InputError
 from discreet.ledger.door import Answer
+from discreet.mechanisms.inputs import read_confidence
+from discreet.trees.detail.measurement import COUNT, KEYS, GroupMeasurement
 from discreet.trees.quality import flags
 from discreet.trees.rules import Rules
+
+if TYPE_CHECKING:
+    from discreet.show.map import Map
+    from discreet.trees.sums import Figure
 
 __all__ = ["DetailRelease"]
 
@@ -25,6 +32,16 @@ class DetailRelease(Release):
     """A row for each cell that was published of a group of a region: its detail, its number, interval and quality."""
 
     protects: str = ""
+    measured: GroupMeasurement | None = field(default=None, compare=False)
+    """The noisy numbers themselves; None in records of earlier versions."""
+
+    @property
+    def known(self) -> GroupMeasurement:
+        """The noisy numbers; `InputError` where the record does not hold the laws of their noise."""
+        if self.measured is None:
+            hint = f'Publish it again for free: curator.publish("{self.id}"), or discreet releases publish {self.id}.'
+            raise InputError("release", self.id, "one whose record holds the laws of its noise: it is older", hint)
+        return self.measured
 
     @property
     def method(self) -> str:
@@ -56,22 +73,68 @@ class DetailRelease(Release):
         """From a recorded answer."""
         result: Any = answer.result
         asked: Any = answer.query or {}
-        order = [*result["keys"], *(output + end for output in result["outputs"] for end in ("", "_lower", "_upper"))]
         stale = [Note("data", answer.stale, tuple(result["outputs"]))] if answer.stale else []
-        columns = {name: result["columns"][name] for name in order}
-        (output,) = result["outputs"]
-        alike = [(*row, cell == "total") for *row, cell in zip(*(columns[name] for name in _ALIKE), strict=True)]
-        columns[f"{output}_quality"] = flags(columns, output, result["confidence"], alike)
+        measured = None
+        if "asked" in result and answer.measured is not None:
+            drawn: Any = answer.measured
+            measured = GroupMeasurement.read(result["asked"], asked["detail"], drawn)
         return cls(
             **answer.provenance(cost, remaining),
-            columns=columns,
+            columns=_with_flags(result["columns"], result["keys"], result["outputs"], result["confidence"]),
             keys=tuple(result["keys"]),
             outputs=tuple(result["outputs"]),
             confidence=result["confidence"],
             query=asked,
             notes=(*stale, *(Note.from_dict(note) for note in result["notes"])),
             protects=result["protects"],
+            measured=measured,
         )
+
+    @classmethod
+    def made(
+        cls, measured: GroupMeasurement, confidence: float, notes: tuple[Note, ...], **about: Any
+    ) -> DetailRelease:
+        """From noisy numbers, with what is known of where they came from."""
+        columns = _with_flags(measured.columns(confidence), KEYS, (COUNT,), confidence)
+        return cls(
+            **about,
+            columns=columns,
+            keys=KEYS,
+            outputs=(COUNT,),
+            confidence=confidence,
+            notes=notes,
+            measured=measured,
+        )
+
+    def sum(
+        self, regions: Any = None, groups: Any = None, cells: Any = None, *, confidence: float | None = None
+    ) -> Figure:
+        """The sum over regions of one level, groups and cells, with an interval for it. Costs nothing.
+
+        `regions` are codes by level, {"county": ["Ash", "Elm"]}, the whole unless given; `groups` names of groups, all
+        of them unless given: a row counts once in each group that it is in. `cells` are cells that every one of them
+        was published in, its total unless given. The value is an unbiased estimate, not the sum of the published
+        numbers, which are cut at zero.
+        """
+        from discreet.trees.detail.sums import sum_groups
+
+        sure = self.confidence if confidence is None else float(read_confidence(confidence))
+        return sum_groups(self.known, regions, groups, cells, sure)
+
+    def map(self, *, title: str | None = None, geometry: Any = "auto", code_property: str | None = None) -> Map:
+        """The totals of all groups as a choropleth with intervals and drill-down, one page that needs no network."""
+        from discreet.trees.detail.atlas import draw_groups
+
+        return draw_groups(self, title=title, geometry=geometry, code_property=code_property)
+
+    def save_measurements(self, folder: str | Path) -> list[Path]:
+        """The noisy numbers of both looks, with the laws of their noise and the tree; the paths.
+
+        `discreet.trees.detail.read_groups` makes this release of them, without a ledger.
+        """
+        from discreet.trees.detail.measurement_file import save_groups
+
+        return save_groups(self, folder)
 
     @property
     def details(self) -> dict[tuple[str, str, str], str]:
@@ -96,3 +159,15 @@ class DetailRelease(Release):
         from discreet.trees.detail.export import save
 
         return save(self, folder, kind)
+
+
+def _with_flags(
+    columns: Mapping[str, list[Any]], keys: Sequence[str], outputs: Sequence[str], confidence: float
+) -> dict[str, list[Any]]:
+    """The columns in their order, and whether to rely on each number."""
+    order = [*keys, *(output + end for output in outputs for end in ("", "_lower", "_upper"))]
+    found = {name: columns[name] for name in order}
+    (output,) = outputs
+    alike = [(*row, cell == "total") for *row, cell in zip(*(found[name] for name in _ALIKE), strict=True)]
+    found[f"{output}_quality"] = flags(found, output, confidence, alike)
+    return found
