@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -128,7 +129,19 @@ def declared_notes(plan: SynthPlan) -> list[Note]:
         named = [" x ".join(plan.domain.names[column] for column in one) for one in plan.left_out]
         text = f"Not preserved, with more than {plan.limit:,} cells: {plural(len(named), 'marginal')}, {_few(named)}."
         notes.append(Note("marginals", text, ()))
-    return notes
+    return [*notes, *_unseen(plan)]
+
+
+def _unseen(plan: SynthPlan) -> list[Note]:
+    """Pairs of columns that no marginal of the workload holds: nobody looks at what they have to do with each other."""
+    held = {pair for columns in plan.workload for pair in itertools.combinations(columns, 2)}
+    width = len(plan.domain)
+    pairs = [pair for pair in itertools.combinations(range(width), 2) if pair not in held and pair not in plan.left_out]
+    if not pairs:
+        return []
+    named = [" x ".join(_words(plan.domain.names[column], plan.made) for column in pair) for pair in pairs]
+    text = f"{plural(len(pairs), 'pair')} of columns nobody will look at, and which may come out as independent"
+    return [Note("marginals", f"{text}: {_few(named)}.", ())]
 
 
 def _made(plan: SynthPlan) -> list[str]:
