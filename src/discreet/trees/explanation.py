@@ -60,6 +60,7 @@ def explain_tree(plan: TreePlan) -> Explanation:
     notes = [
         f"Errors are {percent(plan.confidence)} half-widths of the best linear estimate, before bounds are used.",
         *(_relative_notes(levels, "many" if magnitude is None else "much") if counted.sizes is None else ()),
+        *_single_notes(plan),
         *_sparse_notes(plan),
         *_small_notes(plan, levels),
         *_target_notes(plan),
@@ -118,6 +119,18 @@ def _relative_notes(levels: list[dict[str, Any]], much: str) -> list[str]:
     """From which size on a region's total is within a tenth: an error means little beside nothing."""
     sizes = ", ".join(f"{row['level']} {row['within_a_tenth']:,}" for row in levels)
     return [f"A total is within {_RELATIVE:.0%} where a region has at least this {much}: {sizes}."]
+
+
+def _single_notes(plan: TreePlan) -> list[str]:
+    """Which regions are asked once, as they have a single child."""
+    if not plan.pooled:
+        return []
+    tree, many = plan.counted.tree, plan.single
+    parts = ", ".join(f"{number:,} of {tree.sizes[level]:,} in {tree.names[level]}" for level, number in many.items())
+    return [
+        f"Regions with a single child equal it and are asked once, with the shares of both levels ({parts}): "
+        "their errors are smaller than stated."
+    ]
 
 
 def _sparse_notes(plan: TreePlan) -> list[str]:

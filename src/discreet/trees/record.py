@@ -40,6 +40,8 @@ def measured_to(measured: Measurement) -> dict[str, Any]:
             for level in measured.levels
         ],
     }
+    if measured.pooled:
+        entry["pooled"] = True
     if measured.margins:
         entry["shape"] = list(measured.shape)
         for kept, level in zip(entry["levels"], measured.levels, strict=True):
@@ -67,7 +69,7 @@ def measured_from(entry: dict[str, Any]) -> Measurement:
         )
         for level in entry["levels"]
     )
-    return Measurement(tree, levels, entry["chain"], tuple(entry.get("shape", ())))
+    return Measurement(tree, levels, entry["chain"], tuple(entry.get("shape", ())), entry.get("pooled", False))
 
 
 def rules_to(rules: Rules) -> dict[str, Any]:
