@@ -109,7 +109,7 @@ def test_pooled_noise_drawn_for_every_level_is_caught(tmp_path):
     honest = Chains.of_levels
 
     def apart(tree, levels):
-        return [Chains(one.begin, np.full_like(one.only, -1)) for one in honest(tree, levels)]
+        return [Chains(one.level, one.begin, np.full_like(one.only, -1)) for one in honest(tree, levels)]
 
     with mock.patch.object(Chains, "of_levels", apart):
         assert worst_loss(plan, moves_of(1, 1)) > pure(plan.cost).epsilon
@@ -162,6 +162,14 @@ def test_a_chain_is_one_answer_with_the_rates_of_its_levels():
     assert not fits(block[1] - 50, law(8))
     apart = draw_answers(TREE, asked, SystemBits(), pooled=False)
     assert not (apart[0][0] == apart[1][0]).all()
+
+
+def test_a_level_of_only_children_is_one_answer_too():
+    tree = Hierarchy.from_prefixes(["11", "21"], {"county": 1, "tract": 2})
+    asked = [Question(level, "counts", Laplace(6), np.zeros((2, 5000), np.int64)) for level in (1, 2)]
+    county, tract = draw_answers(tree, asked, SystemBits(), pooled=True)
+    assert (county == tract).all()
+    assert fits(county.ravel(), lambda k: np.tanh(1 / 6) * np.exp(-np.abs(k) / 3))
 
 
 def test_margins_and_totals_of_a_chain_are_asked_once_too(tmp_path):

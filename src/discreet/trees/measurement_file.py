@@ -113,8 +113,9 @@ _NUMBERS = {
     "variance": "the variance of the noise",
 }
 _POOLED = (
-    "Regions with a single child equal it and were asked once: their rows, and those of that child, hold one answer. Its "
-    "noise is Laplace's with 1 / scale the sum of those stated for the levels; `scale` and `variance` are more than it has."
+    "Regions with a single child equal it and were asked once: their rows, and those of that child, hold one answer. "
+    "Its noise is Laplace's with 1 / scale the sum of those stated for the levels; `scale` and `variance` are more "
+    "than it has."
 )
 _REGIONS = {
     "level": "name of the level, the root first",

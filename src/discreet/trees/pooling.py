@@ -1,14 +1,14 @@
 """Regions with a single child are asked once: they equal it, and one answer with both shares has less noise than two.
 
-A chain is a region and its only descendant on each of the next levels that are asked the same. Its number is drawn once,
-with noise of the rates (1 / scale) of all its levels together, and stands in the rows of all of them. Laplace noise only:
-at a rho, two answers of least squares are worth as much as one at both prices, and there is nothing to gain.
+A chain is a region and its only descendant on each of the next levels that are asked the same. Its number is drawn
+once, with noise of the rates (1 / scale) of all its levels together, and stands in the rows of all of them. Laplace
+noise only: at a rho, two answers of least squares are worth as much as one at both prices; there is nothing to gain.
 
 Guarantee
-    With Laplace noise and pure epsilon, what is charged for every level apart covers it: a chain's answer costs what its
-    levels' answers would have. It does not hold for rho, under which two small losses cost less than their sum.
-    Methods take the rows of a chain for independent answers with the noise of their levels. Its variances are then at
-    least the true ones, for every linear estimate. Proofs: docs/proofs/hierarchy.md.
+    With Laplace noise and pure epsilon, what is charged for every level apart covers it: a chain's answer costs what
+    its levels' answers would have. It does not hold for rho, under which two small losses cost less than their sum.
+    Methods take the rows of a chain for independent answers with the noise of their levels. The variances they state
+    are then at least the true ones, for every linear estimate. Proofs: docs/proofs/hierarchy.md.
 """
 
 from __future__ import annotations
@@ -46,15 +46,16 @@ class Question:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chains:
-    """Of the regions of a level: the level on which its chain begins, and its only descendant, or -1."""
+    """Of every region of a level: the level on which its chain begins, and its only descendant, or -1."""
 
+    level: int
     begin: Array
     only: Array
 
     @property
     def any(self) -> bool:
         """Whether any of the regions shares its answer."""
-        return bool((self.begin < self.begin.max()).any() or (self.only >= 0).any())
+        return bool((self.begin < self.level).any() or (self.only >= 0).any())
 
     @classmethod
     def of_levels(cls, tree: Hierarchy, levels: Sequence[int]) -> list[Chains]:
@@ -72,10 +73,10 @@ class Chains:
             single = (np.bincount(above, minlength=len(only[index - 1])) == 1)[above]
             only[index - 1][above[single]] = np.flatnonzero(single)
             begins[index] = np.where(single, begins[index - 1][above], begins[index])
-        return [cls(begin, below) for begin, below in zip(begins, only, strict=True)]
+        return [cls(*one) for one in zip(levels, begins, only, strict=True)]
 
 
-def pooled_law(laws: Sequence[Noise]) -> Laplace:
+def pooled_law(laws: Sequence[Laplace]) -> Laplace:
     """The noise of one answer that costs, in pure epsilon, what answers with these laws cost together.
 
     >>> pooled_law([Laplace(10), Laplace(15)]).scale
@@ -112,7 +113,8 @@ def draw_answers(tree: Hierarchy, questions: Sequence[Question], bits: Bits, *, 
         for first in np.unique(chain.begin).tolist():
             # What goes on below is drawn there: nothing is drawn twice.
             here = (chain.begin == first) & (chain.only < 0)
-            laws = [other.noise for other in questions if other.kind == one.kind and first <= other.level <= one.level]
+            alike = [other for other in questions if other.kind == one.kind and first <= other.level <= one.level]
+            laws = [other.noise for other in alike if isinstance(other.noise, Laplace)]
             exact = one.exact[here]
             noisy[here] = pooled_law(laws).release(exact.ravel(), bits=bits).reshape(exact.shape)
     for kind, level in sorted(chains, key=lambda key: key[1], reverse=True):
