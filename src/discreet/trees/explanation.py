@@ -18,7 +18,7 @@ from discreet.trees.measurement import Measurement
 from discreet.trees.queries import margin_name
 from discreet.trees.simulation import simulate
 from discreet.trees.spine import distances
-from discreet.trees.targets import typical_half_width
+from discreet.trees.targets import Family, typical_half_width
 
 if TYPE_CHECKING:
     from discreet.trees.plan import LevelMeasure, TreePlan
@@ -37,6 +37,7 @@ def explain_tree(plan: TreePlan) -> Explanation:
     """
     counted, tree = plan.counted, plan.counted.tree
     levels, errors = _levels(plan), []
+    spine = {} if plan.given is None else {"spine": _spine_facts(plan, plan.given)}
     several = counted.cells > 1 and counted.sizes is None
     for index, row in enumerate(levels):
         cells_noise, totals_noise = (_noise(plan.measures, index, totals=totals) for totals in (False, True))
@@ -63,7 +64,7 @@ def explain_tree(plan: TreePlan) -> Explanation:
         *_single_notes(plan),
         *_sparse_notes(plan),
         *_small_notes(plan, levels),
-        *_target_notes(plan),
+        *_target_notes(plan, spine.get("spine", [])),
         *plan.rules.declared,
         *(note.text for note in counted.notes),
     ]
@@ -78,21 +79,51 @@ def explain_tree(plan: TreePlan) -> Explanation:
         errors=tuple(errors),
         confidence=plan.confidence,
         notes=tuple(notes),
-        facts={"method": plan.method, "cells": counted.cells, "levels": levels, **_measured_facts(plan)},
+        facts={"method": plan.method, "cells": counted.cells, "levels": levels, **_measured_facts(plan), **spine},
     )
 
 
-def _target_notes(plan: TreePlan) -> list[str]:
-    """How many regions make a target, and how far off its total is."""
-    notes = []
+def _target_notes(plan: TreePlan, spine: list[dict[str, Any]]) -> list[str]:
+    """How many regions make a target, and how far off its total is; where regions were split, how far it would be."""
+    notes, before = [], {row["name"]: row for row in spine}
     for family in plan.targets:
         taken = float(distances(plan.counted.tree, family).mean())
-        half = typical_half_width(_blank(plan, plan.measures), family, plan.confidence) * float(plan.step)
+        row = before.get(family.name)
+        half = _target_width(plan, family) if row is None else row["total"]
+        kind = "off the tree" if row is None or not row["level"] else "split along borders of targets"
+        instead = "" if row is None else f" (+-{readable(row['given'], 3)} with the tree as given)"
         notes.append(
-            f"{family.name}, off the tree ({len(family.codes):,}): made of {taken:.1f} regions on "
-            f"average; a total +-{readable(half, 3)}."
+            f"{family.name}, {kind} ({len(family.codes):,}): made of {taken:.1f} regions on "
+            f"average; a total +-{readable(half, 3)}{instead}."
         )
+    kept = [row for row in spine if row["level"] and row["name"] in plan.counted.tree.names]
+    if kept:
+        parts = [
+            f"{row['name']} +-{readable(row['total'], 3)} (+-{readable(row['given'], 3)} with the tree as given)"
+            for row in kept
+        ]
+        notes.append(f"Levels that are not split, a total: {', '.join(parts)}.")
     return notes
+
+
+def _spine_facts(plan: TreePlan, given: TreePlan) -> list[dict[str, Any]]:
+    """Half-widths of totals of targets and of given levels, by the spine that is asked and by the tree as given."""
+    families = {one.name: one for one in plan.targets}
+    widths, asked = (_half_widths(one, one.measures)[1] for one in (given, plan))
+    own = dict(zip(plan.counted.tree.names, asked, strict=True))
+    rows: list[dict[str, Any]] = []
+    for one in given.targets:
+        total = _target_width(plan, families[one.name])
+        rows.append({"name": one.name, "level": False, "total": total, "given": _target_width(given, one)})
+    for name, width in zip(given.counted.tree.names, widths, strict=True):
+        total = own[name] if name in own else _target_width(plan, families[name])
+        rows.append({"name": name, "level": True, "total": total, "given": width})
+    return rows
+
+
+def _target_width(plan: TreePlan, family: Family) -> float:
+    """The half-width of the total of a typical target."""
+    return typical_half_width(_blank(plan, plan.measures), family, plan.confidence) * float(plan.step)
 
 
 def _measured_facts(plan: TreePlan) -> dict[str, Any]:

@@ -96,6 +96,9 @@ class TreePlan(TablePlan):
     targets: tuple[Family, ...] = ()
     """Regions that are none of the tree's, published as sums of leaf regions."""
 
+    given: TreePlan | None = None
+    """What the given tree would have got at the same price, where another spine is asked. It is only told of."""
+
     pooled: bool = False
     """Whether regions with a single child are asked once, with the shares of both levels: at pure epsilon only."""
 

@@ -105,7 +105,7 @@ def simulate_release(release: TreeRelease) -> Simulation:
         raise InputError("simulation", release.output, "left out unless rows are counted")
     measured, rules, tree = release.measured, release.rules, release.tree
     part = Part(measured, rules, range(tree.depth), np.arange(tree.leaves))
-    if release.method in ("bayes", "topdown") and not measured.margins:
+    if release.method in ("bayes", "topdown"):
         part = next(parts_of(measured, rules, known_bounds(measured, rules), _NUMBERS // measured.cells))
     bits = Replay(key_of(measured, "simulation"))
 

@@ -112,8 +112,7 @@ def with_typical(
     bits = Replay(key_of(measured, "intervals"))
     known = known_bounds(measured, rules)
     enough = enough_for(alpha) // reruns + 1
-    # Parts of a tree are cut out by counts and totals: where margins were asked, the whole tree is simulated.
-    sampled = sampled and not measured.chain and not measured.margins
+    sampled = sampled and not measured.chain
     whole = Part(measured, rules, range(tree.depth), np.arange(tree.leaves))
     deviation, total_deviation = _deviations(measured)
     factor, ends = deviations(measured, alpha), {}
