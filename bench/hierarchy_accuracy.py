@@ -3,7 +3,7 @@
 Real data, if --data has it: voting districts of 49 states (16 cells) and the census blocks of Rhode Island. Else, and
 for --quick without data, a generated country. Every method gets the same total epsilon.
 
-python bench/hierarchy_accuracy.py [--quick] [--json] [--data FOLDER] [--only vtd,ri] [--methods topdown,bayes] [--errors]
+python bench/hierarchy_accuracy.py [--quick] [--json] [--data FOLDER] [--only vtd,ri] [--methods bayes] [--errors]
 """
 
 from __future__ import annotations

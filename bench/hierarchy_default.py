@@ -5,8 +5,8 @@
 
 Every version runs in a process of its own, on the same tables and with the same standard Laplace noise in every draw,
 scaled to what its shares buy: differences are those of shares and estimates, hardly of luck. Noise here is of floats
-and for measuring only. Of this version two ways are compared: regions with a single child asked once, as the default does,
-or at each of their levels. Without --before, these two alone.
+and for measuring only. Of this version two ways are compared: regions with a single child asked once, as the default
+does, or at each of their levels. Without --before, these two alone.
 """
 
 from __future__ import annotations
