@@ -245,7 +245,7 @@ def as_label(raw: Expression, column: Category) -> Expression:
     return ibis.cases(*cases, else_=word) if cases else word
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=2)
 def _spellings(values: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[tuple[str, tuple[str, ...]], ...]]:
     """Other texts that stand for declared values: whole numbers with `.0`, truth values in another case."""
     declared = set(values)

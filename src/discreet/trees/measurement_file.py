@@ -79,6 +79,7 @@ def description(release: TreeRelease) -> dict[str, Any]:
         "method": release.method,
         "confidence": release.confidence,
         "counted": release.counted,
+        **({} if release.largest is None else {"largest": release.largest}),
         **_magnitude(release),
         "cumulative": release.cumulative,
         **({POOLED: _POOLED} if release.measured.pooled else {}),

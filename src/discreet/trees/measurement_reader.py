@@ -85,6 +85,7 @@ def read_measurements(
         measured=measured,
         _published=None,
         rules=resolve_rules(about["rules"], tree, by),
+        largest=about["largest"],
         magnitude=about["measure"],
         step=about["step"],
         rounding=about["rounding"],
@@ -109,6 +110,9 @@ def _description(path: Path) -> dict[str, Any]:
     if not isinstance(about.setdefault(POOLED, ""), str):
         raise InputError(f"{DESCRIPTION}: {POOLED}", kind_of(about[POOLED]), "text, or left out")
     about[POOLED] = bool(about[POOLED])
+    largest = about.setdefault("largest", None)
+    if largest is not None and (type(largest) is not int or largest < 1):
+        raise InputError(f"{DESCRIPTION}: largest", largest, "the last size of groups, or left out")
     about["confidence"] = float(read_confidence(about.get("confidence", "")))
     if not isinstance(about.get("cumulative"), bool):
         raise InputError(f"{DESCRIPTION}: cumulative", about.get("cumulative"), "true or false")

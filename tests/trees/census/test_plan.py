@@ -85,3 +85,11 @@ def test_files_and_measurements_of_every_table_are_written(curator, tmp_path):
     assert np.array_equal(
         release.tables()["people.county"].columns["count"], release["people"]["county"].columns["count"]
     )
+
+
+def test_files_name_the_last_size_by_what_it_stands_for(curator):
+    release = draft(curator, {"sizes": {"counts": "sizes", "largest": 3}}).plan(epsilon=4).release()
+    table = release.tables()["sizes.county"]
+    assert table["size_name"][:3] == ["1", "2", "3 or more"]
+    assert table["size"][:3] == [1, 2, 3]
+    assert release["sizes"].largest == 3
