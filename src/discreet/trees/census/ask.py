@@ -7,24 +7,27 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+import numpy as np
 from attrs import frozen
 
 from discreet.core.exact import Number, as_written
 from discreet.core.unit import MOST
 from discreet.data.schema import Schema
-from discreet.errors import MISSING, InputError
+from discreet.errors import MISSING, InputError, Phrase
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
 from discreet.query.ask import Ask, Checked, option
 from discreet.query.forms import COLUMN, CONDITION, TEXT, WHOLE, check_condition
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
-from discreet.trees.ask import GEOGRAPHY, LEVELS, SPLIT, SPLITS, ordered_method
+from discreet.trees.ask import COVARIATE, GEOGRAPHY, LEVELS, SPLIT, SPLITS, ordered_method
 from discreet.trees.census.part import Part
 from discreet.trees.census.plan import CensusPlan
 from discreet.trees.census.release import CensusRelease
 from discreet.trees.census.roster import Roster
 from discreet.trees.census.table import TABLES, CensusTable
+from discreet.trees.covariate import read_covariate
+from discreet.trees.declaration import resolve_rules
 from discreet.trees.geography import hierarchy_from
 from discreet.trees.methods import METHODS, ORDERED
 from discreet.trees.plan import plan_tree
@@ -74,6 +77,12 @@ class CensusAsk(Ask):
         late=True,
     )
 
+    covariate: Any = option(
+        COVARIATE,
+        None,
+        help="Public CSV or Parquet file with a number for each leaf region that may go with its counts: housing units",
+    )
+
     def checked(self, schema: Schema) -> CheckedCensus:
         """The same, read against a schema."""
         tree, leaf = hierarchy_from(self.levels, self.column, self.geography, schema)
@@ -86,6 +95,12 @@ class CensusAsk(Ask):
         if self.split == "accurate":
             raise InputError("split", self.split, "another rule: it knows one table only")
         condition, head = check_condition(self.where, schema), check_condition(self.head, schema)
+        public = None
+        if self.covariate is not None:
+            if self.method not in ("auto", "bayes"):
+                given = Phrase(f"one with method {self.method}")
+                raise InputError("covariate", given, "left out unless the method is bayes")
+            public = read_covariate(self.covariate, tree, leaf, ())
         parts = {}
         for name, table in self.tables.items():
             sizes = None
@@ -110,7 +125,10 @@ class CensusAsk(Ask):
             if parts[name].counts == "persons" and parts[name].cut and parts[name].most is None:
                 hint = "What is beyond is left out of these tables; the more may count, the more noise they have."
                 raise InputError("most", MISSING, f"given for {name}: how many persons of a household count", hint)
-        return CheckedCensus(self, Roster(parts, head))
+        if self.covariate is not None and all(part.chain for part in parts.values()):
+            raise InputError("covariate", Phrase("one for sizes alone"), "left out where no table is made by bayes")
+        rules = {name: _rules(name, self.tables[name], part, public) for name, part in parts.items()}
+        return CheckedCensus(self, Roster(parts, head), rules)
 
     def _most(self, schema: Schema) -> int | None:
         if self.most is None:
@@ -120,12 +138,28 @@ class CensusAsk(Ask):
         return self.most
 
 
+def _rules(name: str, table: CensusTable, part: Part, covariate: Any) -> Rules:
+    """What is public about a table: cells that cannot occur, and, unless sizes are in order, the covariate.
+
+    Some cell is left, so that whatever its lead publishes as totals can be met: no bound is found out after spending.
+    """
+    rules = Rules(zeros=table.zeros, covariate=None if part.chain else covariate)
+    try:
+        found = resolve_rules(rules, part.tree, part.labels)
+    except InputError as problem:
+        raise problem.about(f"tables.{name}.{problem.field.removeprefix('rules.')}") from None
+    if table.zeros and not np.any(found.upper[part.tree.names[-1]][0]):
+        raise InputError(f"tables.{name}.zeros", Phrase("all cells"), "some of the cells: none would be left")
+    return found
+
+
 @dataclass(frozen=True)
 class CheckedCensus(Checked[CensusRelease]):
     """Tables to be priced together: their regions and cells are known."""
 
     ask: CensusAsk
     roster: Roster
+    rules: Mapping[str, Rules]
 
     @property
     def numbers(self) -> int:
@@ -145,7 +179,7 @@ class CheckedCensus(Checked[CensusRelease]):
                 used = method if method in ORDERED else ordered_method(part.cells)
             else:
                 used = "bayes" if method == "auto" else method
-            plans[name] = plan_tree(part, allotment, share, shares, used, Rules())
+            plans[name] = plan_tree(part, allotment, share, shares, used, self.rules[name])
         return CensusPlan(self.roster, plans, leads)
 
     def _shares(self, part: Part, kind: str, *, totals: bool) -> Shares:
