@@ -25,6 +25,7 @@ import numpy as np
 from harness import Report, arguments, peak_megabytes
 
 SCALE = 8
+AGAIN = 10**5  # up to so many leaves a second release is timed, for which all is imported
 RUNS = 3  # the same for everyone
 SIZES = [10**3, 10**4, 10**5, 10**6, 10**7]
 
@@ -140,13 +141,16 @@ def by_desk(leaves: int) -> dict[str, float]:
     with TemporaryDirectory() as folder:
         account = {"ledger": f"{folder}/ledger.db", "budget": Budget(9), "who": "ann", "create": True}
         curator = discreet.open(pa.table(rows), schema, **account)
-        before, start = peak_megabytes(), time.process_time()
-        question = curator.tree(geography.column_names, geography=geography, by=["sex", "age"])
-        release = question.plan(epsilon=1).release()
-        seconds = time.process_time() - start
+        before, times, peak = peak_megabytes(), [], 0.0
+        for _ in range(2 if leaves <= AGAIN else 1):  # the first imports what the others find there
+            start = time.process_time()
+            question = curator.tree(geography.column_names, geography=geography, by=["sex", "age"])
+            release = question.plan(epsilon=1).release()
+            times.append(time.process_time() - start)
+            peak = peak or peak_megabytes()
     counts = release.estimate.counts
     broken = sum(int((release.tree.add(level, counts[level + 1]) != counts[level]).sum()) for level in range(4))
-    return {"cpu": seconds, "memory": peak_megabytes(), "before": before, "broken": broken, "rows": many}
+    return {"cpu": times[0], "again": times[-1], "memory": peak, "before": before, "broken": broken, "rows": many}
 
 
 def by_names(method: str, leaves: int, runs: int) -> dict[str, float]:
@@ -270,6 +274,8 @@ def publish(report: Report, sizes: list[int]) -> None:
             raise RuntimeError("the release failed")
         times.append(found["cpu"])
         report.figure(case, "CPU", found["cpu"], "s", at_most=most.get("CPU"))
+        if leaves <= AGAIN:
+            report.figure(case, "CPU of a second release", found["again"], "s")
         report.figure(case, "peak RSS", found["memory"], "MB", at_most=most.get("peak RSS"))
         report.figure(case, "of it rows and regions", found["before"], "MB")
         report.figure(case, "broken sums", found["broken"], "regions", at_most=0)

@@ -3,7 +3,7 @@
 Real data, if --data has it: voting districts of 49 states (16 cells) and the census blocks of Rhode Island. Else, and
 for --quick without data, a generated country. Every method gets the same total epsilon.
 
-python bench/hierarchy_accuracy.py [--quick] [--json] [--data FOLDER] [--only vtd,ri] [--methods topdown,bayes]
+python bench/hierarchy_accuracy.py [--quick] [--json] [--data FOLDER] [--only vtd,ri] [--methods bayes] [--errors]
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def questions(tree, cells, epsilon, how, mean=float("inf")):
                 None if totals is None else Laplace.for_epsilon(totals * epsilon),
             )
         )
-    return Measurement(tree, tuple(levels))
+    return Measurement(tree, tuple(levels), pooled=True)
 
 
 def errors(report, case, tree, exact, estimates, target):
@@ -213,7 +213,7 @@ def biases(report, case, estimate, measured):
             report.figure(case, text, row.mean, f"people{error}")
 
 
-def run(report, data, folder, epsilons, draws, wanted):
+def run(report, data, folder, epsilons, draws, wanted, *, intervals_too=True):
     tree, leaves = SETS[data](folder)
     exact, cells = tree.sums(leaves), leaves.shape[1]
     report.note(f"{data}: {' > '.join(f'{n:,}' for n in tree.sizes)} regions, {cells} cells, {leaves.sum():,} people")
@@ -231,7 +231,7 @@ def run(report, data, folder, epsilons, draws, wanted):
                 seconds.append(time.process_time() - start)
             errors(report, case, tree, exact, estimates, PROTOTYPE.get((data, epsilon, name)))
             report.figure(case, "method", min(seconds), "CPU s")
-            if intervals:
+            if intervals and intervals_too:
                 start = time.process_time()
                 pairs = zip(estimates, draws_of, strict=True)
                 part = name != "exact"  # which is tried out on whole trees
@@ -252,6 +252,7 @@ def main() -> None:
         methods={"help": "methods, with commas"},
         epsilons={"help": "epsilons, with commas: 0.1,0.5,1"},
         draws={"type": int, "default": 0, "help": "draws of the noise for each case"},
+        errors={"action": "store_true", "help": "errors of estimates alone, without intervals"},
     )
     report = Report("hierarchy_accuracy", as_json=options.json)
     folder = options.data or HERE.parent / "data"
@@ -267,7 +268,8 @@ def main() -> None:
     epsilons = [float(one) for one in options.epsilons.split(",")] if options.epsilons else [0.1, 0.5, 1.0]
     for name in chosen:
         draws = options.draws or (1 if options.quick else 2 if name == "vtd" else 6)
-        run(report, name, folder, (0.1, 1.0) if options.quick else epsilons, draws, wanted)
+        chosen_epsilons = (0.1, 1.0) if options.quick else epsilons
+        run(report, name, folder, chosen_epsilons, draws, wanted, intervals_too=not options.errors)
 
 
 if __name__ == "__main__":

@@ -125,6 +125,7 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "geography": {"geography": ["A1", "A2", "B1"]},
         "head": {"head": "age >= 60"},
         "most": {"most": 3},
+        "covariate": {"covariate": {"A1": 10, "A2": 20, "B1": 5, "B2": 0}},
         "where": {"where": "age > 18"},
         "method": {"method": "topdown"},
         "split": {"split": "equal"},

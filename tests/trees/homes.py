@@ -116,7 +116,7 @@ def town(homes: int) -> list[dict]:
     return rows
 
 
-def draft(curator, tables=TABLES):
+def draft(curator, tables=TABLES, **more):
     return curator.census(
-        {"state": 1, "county": 2}, tables, household="home", geography=LEAVES, head="relation = 'head'", most=3
+        {"state": 1, "county": 2}, tables, household="home", geography=LEAVES, head="relation = 'head'", most=3, **more
     )

@@ -13,7 +13,9 @@ from tree_desk import COUNTIES
 
 import discreet
 from discreet import Budget, Category, Rules, Schema, Text
+from discreet.errors import InputError
 from discreet.trees.export import archive
+from discreet.trees.measurement_reader import read_measurements
 
 # What the W3C's Metadata Vocabulary for Tabular Data defines (sections 5.3 to 5.7); the rest has to have a prefix.
 INHERITED = {
@@ -122,6 +124,15 @@ def test_sizes_of_groups_are_said_to_be_such(tmp_path):
     text = (tmp_path / "out" / "dictionary.md").read_text()
     assert "number of groups of one house of that size or larger" in text
     assert "| size | integer | How many members a group has | members | 1, 2, 3, 4 | never |" in text
+    exactly = "How many members a group has; 4 stands for 4 or more"
+    assert f"| size | integer | {exactly} | members | 1, 2, 3, 4 | never |" in text
+    assert "1, 2, 3, 4 or more" in text
+    release.save_measurements(tmp_path / "noisy")
+    assert read_measurements(tmp_path / "noisy").largest == 4
+    about = json.loads((tmp_path / "noisy" / "measurements.json").read_text())
+    (tmp_path / "noisy" / "measurements.json").write_text(json.dumps(about | {"largest": "4"}))
+    with pytest.raises(InputError, match="largest"):
+        read_measurements(tmp_path / "noisy")
 
 
 def test_all_files_go_into_one(release):

@@ -28,8 +28,9 @@ def test_the_file_of_groups_by_size_says_what_it_counts(tmp_path):
         *(f"{name}-metadata.json" for name in names), "dictionary.md", "README.json",
     ]  # fmt: skip
     exact, at_least = (paths[place].read_text().splitlines() for place in (2, 3))
-    assert exact[0] == "county,size,count,count_lower,count_upper,count_quality"
-    assert [line.split(",")[2] for line in exact[1:5]] == ["0", "0", "20", "0"]
+    assert exact[0] == "county,size,size_name,count,count_lower,count_upper,count_quality"
+    assert [line.split(",")[2] for line in exact[1:5]] == ["1", "2", "3", "4 or more"]
+    assert [line.split(",")[3] for line in exact[1:5]] == ["0", "0", "20", "0"]
     assert at_least[0].startswith("county,size,at_least,at_least_lower,at_least_upper")
     assert [line.split(",")[2] for line in at_least[1:5]] == ["20", "20", "20", "0"]
 

@@ -79,12 +79,34 @@ def test_levels_that_are_split_are_published_as_targets(curator):
     made = curator.tree(["part", "county"], geography=geography, targets=targets, spine="optimised")
     offer = made.plan(epsilon=1)
     assert "place, off the tree (2): made of 1.5 regions" in str(offer)
+    plain = curator.tree(["part", "county"], geography=geography, targets=targets).plan(epsilon=1)
+    widths = {row["name"]: (row["total"], row["given"]) for row in offer.explained.facts["spine"]}
+    assert list(widths) == ["place", "all", "part", "county"]
+    given = {row["level"]: row["total"] for row in plain.explained.facts["levels"]}
+    for level in ("all", "part", "county"):
+        assert widths[level][1] == given[level]  # what the same price buys by the tree as given
+    assert widths["part"][0] > widths["part"][1]  # what is split pays
+    assert (
+        f"part, split along borders of targets (2): made of 1.5 regions on average; a total +-{widths['part'][0]:.3g}"
+        in (offer.explain())
+    )
+    assert "(+-" in offer.explain()
+    assert "spine" not in plain.explained.facts
     release = offer.release()
     assert release.levels == ("all", "part part", "county")
     assert [one.name for one in release.targets] == ["place", "part"]
     parts = release.target("part")
     assert parts["part"] == ["a", "b"]
     assert sum(parts["count"]) == release["all"]["count"][0]
+
+
+def test_shares_by_names_of_the_new_levels_have_nothing_to_compare_with(curator):
+    geography = {"county": COUNTIES, "part": ["a"] * 4 + ["b"] * 4}
+    targets = {"county": COUNTIES, "place": ["n"] * 5 + ["s", "n", "s"]}
+    made = curator.tree(["part", "county"], geography=geography, targets=targets, spine="optimised")
+    offer = made.plan(epsilon=1, split={"part part": 1, "county": 1})
+    assert offer.plan.given is None
+    assert "tree as given" not in offer.explain()
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,7 @@ class RegionalJobs:
         head: str | Predicate | Expression | None = None,
         most: int | None = None,
         where: str | Predicate | Expression | None = None,
+        covariate: Any = None,
         geometry: Any = None,
         code_property: str | None = None,
     ) -> Draft[CensusRelease]:
@@ -121,7 +122,8 @@ class RegionalJobs:
         The rows are persons; `household` is the column that says which household a row belongs to. `tables` has, for
         each table by name, what it `counts` (persons, households, or sizes of households up to `largest`), `by` which
         columns (of the householder, in tables of households), by which columns of their `household`er persons are
-        counted, and the `share` of the price: {"types": {"counts": "households", "by": ["type"], "share": 2}}.
+        counted, the `share` of the price, and `zeros`, cells that cannot occur, which is public: {"types": {"counts":
+        "households", "by": ["type"], "share": 2}}. `covariate` is a public number for each leaf region, as for `tree`.
         `head` is the condition that the householder's row meets. Of a household at most `most` persons count in tables
         by its columns. Regions are said as for `tree`; `plan` takes a `method`, how to `split` prices among levels, and
         the `noise`.
@@ -129,5 +131,5 @@ class RegionalJobs:
         from discreet.trees.census import CensusAsk
 
         known = {"column": column, "geography": geography, "where": where, "head": head, "most": most}
-        shapes = {"geometry": geometry, "code_property": code_property}
+        shapes = {"covariate": covariate, "geometry": geometry, "code_property": code_property}
         return Draft.of(self.desk, CensusAsk.of(levels, tables, household, **known, **shapes))

@@ -188,8 +188,10 @@ def _list(values: Sequence[Any], kind: str) -> Expression:
     """A list as a literal. A long one of words is one text that the engine takes apart: many are slow to write."""
     import ibis
 
-    if kind == "string" and len(values) > _LONG and not any(_APART in word for word in values):
-        return ibis.literal(_APART.join(values)).split(_APART)
+    if kind == "string" and len(values) > _LONG:
+        joined = _APART.join(values)
+        if joined.count(_APART) == len(values) - 1:  # no word has it
+            return ibis.literal(joined).split(_APART)
     if kind == "int64" and len(values) > _LONG and list(values) == list(range(len(values))):
         return ibis.range(0, len(values))
     return ibis.literal(list(values), f"array<{kind}>")

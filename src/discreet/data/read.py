@@ -11,6 +11,7 @@ import re
 import struct
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from discreet.data.clock import Shown, as_seconds
@@ -237,16 +238,29 @@ def as_label(raw: Expression, column: Category) -> Expression:
     if not kind.is_string():
         return word
     cases = []
-    numbers = [f"{value}.0" for value in column.values if _WRITTEN.fullmatch(value) and _is_told(value)]
-    declared = set(column.values)
-    if numbers := [text for text in numbers if text not in declared]:
+    numbers, truths = _spellings(tuple(column.values))
+    if numbers:
         cases.append((among(word, numbers), word.replace(".0", "")))
-    for truth in ("true", "false"):
-        truths = [value for value in column.values if value.lower() == truth]
-        if len(truths) == 1:
-            others = [text for text in (truth, truth.title(), truth.upper()) if text != truths[0]]
-            cases.append((word.isin(others), truths[0]))
+    cases += [(word.isin(others), truth) for truth, others in truths]
     return ibis.cases(*cases, else_=word) if cases else word
+
+
+@lru_cache(maxsize=2)
+def _spellings(values: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[tuple[str, tuple[str, ...]], ...]]:
+    """Other texts that stand for declared values: whole numbers with `.0`, truth values in another case."""
+    declared = set(values)
+    numbers = (f"{value}.0" for value in values if _WRITTEN.fullmatch(value) and _is_told(value))
+    told = tuple(text for text in numbers if text not in declared)
+    named: dict[str, list[str]] = {"true": [], "false": []}
+    for value in values:
+        if len(value) <= len("false") and (same := value.lower()) in named:
+            named[same].append(value)
+    truths = []
+    for truth, written in named.items():
+        if len(written) == 1:
+            others = (truth, truth.title(), truth.upper())
+            truths.append((written[0], tuple(text for text in others if text != written[0])))
+    return told, tuple(truths)
 
 
 def twins(column: Category, stored: Any) -> tuple[str, str] | None:

@@ -7,7 +7,7 @@ arithmetic where they are evenly spaced, else in a search tree. All ways give th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from fractions import Fraction
 from typing import Any
@@ -87,8 +87,13 @@ def _labels(place: int, key: Key, schema: Schema, engine: str) -> Expression:
     named = {label: index for index, label in enumerate(key.labels(schema)) if label is not None}
     kind = "int64" if isinstance(schema.columns[key.column], Integer | Date | Timestamp) else "string"
     label, code = f"discreet label {place}", f"discreet code {place}"
-    labels = [(each - _EPOCH).days if isinstance(each, date) else _mark(each) for each in named]
+    labels = list(named) if kind == "string" and all(type(each) is str for each in named) else _marks(named)
     return listed({label: labels, code: list(named.values())}, {label: kind, code: "int64"}, engine)
+
+
+def _marks(labels: Iterable[Any]) -> list[Any]:
+    """Labels as the table that they are looked up in has them: days as numbers."""
+    return [(each - _EPOCH).days if isinstance(each, date) else _mark(each) for each in labels]
 
 
 def _sought(table: Expression, key: Key, schema: Schema) -> Expression:

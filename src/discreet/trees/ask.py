@@ -40,7 +40,7 @@ from discreet.trees.queries import QUERIES, Asked, Queries, read_queries, share_
 from discreet.trees.regions import RegionAsk, parse_table
 from discreet.trees.release import TreeRelease
 from discreet.trees.rules import Rules, whole_numbers
-from discreet.trees.spine import optimise
+from discreet.trees.spine import Spine, optimise, unchanged
 from discreet.trees.split import GOAL, Goal, sparse_splits
 from discreet.trees.split import split as split_price
 from discreet.trees.targets import Family, read_targets
@@ -229,8 +229,12 @@ class TreeAsk(RegionAsk):
         elif self.largest is not None:
             raise InputError("largest", self.largest, "left out unless sizes is given")
         targets: tuple[Family, ...] = ()
+        given: Spine | None = None
         if self.targets is not None or self.spine != "given":
-            tree, targets = self._with_targets(tree, leaf)
+            families = self._read_targets(tree, leaf)
+            best = optimise(tree, families) if self.spine == "optimised" else unchanged(tree, families)
+            given = unchanged(tree, families) if best.split else None
+            tree, targets = best.tree, best.off
         condition = check_condition(self.where, schema)
         magnitude = magnitude_of(self.measure, self.weight, self.bounds)
         counted = Tabulation(schema, tree, leaf, self.by, condition, grouped, magnitude).checked()
@@ -250,10 +254,10 @@ class TreeAsk(RegionAsk):
         rules = resolve_rules(rules, tree, counted.labels)
         queries = None if self.queries is None else self._read_queries(self.queries, counted)
         said = self.shape_notes(tree)
-        return CheckedTree(counted, rules, chosen, self.split, self.goal, self.expected, queries, targets, said)
+        return CheckedTree(counted, rules, chosen, self.split, self.goal, self.expected, queries, targets, given, said)
 
-    def _with_targets(self, tree: Hierarchy, leaf: str) -> tuple[Hierarchy, tuple[Family, ...]]:
-        """The tree, along the borders of targets if that is asked for, and what is published beside its levels."""
+    def _read_targets(self, tree: Hierarchy, leaf: str) -> tuple[Family, ...]:
+        """The targets, by the leaves of the given tree."""
         if self.spine not in _SPINES:
             raise InputError("spine", self.spine, among=_SPINES)
         if self.targets is None:
@@ -261,11 +265,7 @@ class TreeAsk(RegionAsk):
         if self.sizes is not None:
             raise InputError("targets", Phrase("some"), "left out where groups are counted by size")
         taken = (*tree.names, *(key.title for key in self.by), "count")
-        families = read_targets(self.targets, tree, leaf, taken)
-        if self.spine == "given":
-            return tree, families
-        best = optimise(tree, families)
-        return best.tree, best.off
+        return read_targets(self.targets, tree, leaf, taken)
 
     def _read_queries(self, given: Queries, counted: Tabulation) -> Asked:
         if counted.sizes is not None:
@@ -290,6 +290,8 @@ class CheckedTree(Checked[TreeRelease]):
     expected: int | None = None
     queries: Asked | None = None
     targets: tuple[Family, ...] = ()
+    given: Spine | None = None
+    """The tree as it was given, where the spine that is asked is another."""
     remarks: tuple[str, ...] = ()
     settled: bool = False
 
@@ -301,7 +303,19 @@ class CheckedTree(Checked[TreeRelease]):
 
     def plan(self, allotment: Allotment, price: Price) -> TreePlan:
         """All levels together at a price, and the targets that are sums of leaf regions."""
-        return replace(self._plan_levels(allotment, price), targets=self.targets)
+        plan = replace(self._plan_levels(allotment, price), targets=self.targets)
+        return plan if self.given is None else replace(plan, given=self._plan_given(self.given, allotment, price))
+
+    def _plan_given(self, spine: Spine, allotment: Allotment, price: Price) -> TreePlan | None:
+        """The plan by the given tree at the same price, for comparison; None where shares name levels of the other."""
+        counted = replace(self.counted, tree=spine.tree)
+        other = replace(
+            self, counted=counted, rules=Rules(), expected=self._known_total(), targets=spine.families, given=None
+        )
+        try:
+            return other.plan(allotment, price)
+        except InputError:
+            return None
 
     def _plan_levels(self, allotment: Allotment, price: Price) -> TreePlan:
         counted = self.counted

@@ -259,6 +259,7 @@ def asked_from(query: Any) -> dict[str, Any]:
     groups, where = asked.get("sizes"), asked.get("where")
     return {
         "counted": f"groups of one {groups['column']}" if groups else "records",
+        "largest": groups["largest"] if groups else None,
         "where": "" if where is None else write_condition(predicate_from(where)),
         "magnitude": Magnitude.from_dict(asked.get("measure")),
     }

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from discreet.core.release import Release, harmless, inline, percent
 from discreet.trees.quality import CARE, FLAGS, UNFIT
+from discreet.trees.sizes import SIZE_NAME, size_name
 
 if TYPE_CHECKING:
     from discreet.trees.release import TreeRelease
@@ -151,9 +152,14 @@ def _field(release: TreeRelease, name: str, table: Release) -> Field:
         said = f"The {name} that the row is about: it consists of regions of the level {release.levels[-1]}"
         return Field(name, "text", said, "", f"{len(families[name].codes):,} names")
     labels = dict(release.by).get(name)
+    if name == SIZE_NAME and release.largest is not None:
+        said = "The size in words: the last one stands for all groups that are larger, too"
+        return Field(name, "text", said, "", _listed(tuple(table.columns[name][: release.largest])))
     if labels is not None and name in table.keys:
-        size = name == "size" and release.counted != "records"
+        size = name == "size" and release.largest is not None
         said = "How many members a group has" if size else f"{name}, as declared: which cell of the region the row is"
+        if size and SIZE_NAME in table.columns:
+            said += f"; {release.largest} stands for {size_name(release.largest or 0, release.largest or 0)}"
         missing = "rows of the data without a declared value" if None in labels else "never"
         return Field(name, _type(labels), said, "members" if size else "", _listed(labels), missing)
     return _number(release, name, table.columns[name][:1] == [None])  # a method states all intervals or none

@@ -18,7 +18,7 @@ from discreet.trees.measurement import Measurement
 from discreet.trees.queries import margin_name
 from discreet.trees.simulation import Simulation, simulate
 from discreet.trees.spine import distances
-from discreet.trees.targets import typical_half_width
+from discreet.trees.targets import Family, typical_half_width
 
 if TYPE_CHECKING:
     from discreet.trees.plan import LevelMeasure, TreePlan
@@ -36,6 +36,7 @@ def explain_tree(plan: TreePlan) -> Explanation:
     """
     counted, tree = plan.counted, plan.counted.tree
     levels, errors, tried = _levels(plan), [], _tried(plan)
+    spine = {} if plan.given is None else {"spine": _spine_facts(plan, plan.given)}
     several = counted.cells > 1 and counted.sizes is None
     for index, row in enumerate(levels):
         cells_noise, totals_noise = (_noise(plan.measures, index, totals=totals) for totals in (False, True))
@@ -59,9 +60,10 @@ def explain_tree(plan: TreePlan) -> Explanation:
     notes = [
         f"Errors are {percent(plan.confidence)} half-widths of the best linear estimate, before bounds are used.",
         *(_relative_notes(levels, "many" if magnitude is None else "much") if counted.sizes is None else ()),
+        *_single_notes(plan),
         *_sparse_notes(plan),
         *_small_notes(plan, levels, tried),
-        *_target_notes(plan),
+        *_target_notes(plan, spine.get("spine", [])),
         *plan.rules.declared,
         *(note.text for note in counted.notes),
     ]
@@ -81,22 +83,53 @@ def explain_tree(plan: TreePlan) -> Explanation:
             "cells": counted.cells,
             "levels": levels,
             **_measured_facts(plan),
+            **spine,
             **({} if tried is None else {"simulation": tried.to_dict()}),
         },
     )
 
 
-def _target_notes(plan: TreePlan) -> list[str]:
-    """How many regions make a target, and how far off its total is."""
-    notes = []
+def _target_notes(plan: TreePlan, spine: list[dict[str, Any]]) -> list[str]:
+    """How many regions make a target, and how far off its total is; where regions were split, how far it would be."""
+    notes, before = [], {row["name"]: row for row in spine}
     for family in plan.targets:
         taken = float(distances(plan.counted.tree, family).mean())
-        half = typical_half_width(_blank(plan, plan.measures), family, plan.confidence) * float(plan.step)
+        row = before.get(family.name)
+        half = _target_width(plan, family) if row is None else row["total"]
+        kind = "off the tree" if row is None or not row["level"] else "split along borders of targets"
+        instead = "" if row is None else f" (+-{readable(row['given'], 3)} with the tree as given)"
         notes.append(
-            f"{family.name}, off the tree ({len(family.codes):,}): made of {taken:.1f} regions on "
-            f"average; a total +-{readable(half, 3)}."
+            f"{family.name}, {kind} ({len(family.codes):,}): made of {taken:.1f} regions on "
+            f"average; a total +-{readable(half, 3)}{instead}."
         )
+    kept = [row for row in spine if row["level"] and row["name"] in plan.counted.tree.names]
+    if kept:
+        parts = [
+            f"{row['name']} +-{readable(row['total'], 3)} (+-{readable(row['given'], 3)} with the tree as given)"
+            for row in kept
+        ]
+        notes.append(f"Levels that are not split, a total: {', '.join(parts)}.")
     return notes
+
+
+def _spine_facts(plan: TreePlan, given: TreePlan) -> list[dict[str, Any]]:
+    """Half-widths of totals of targets and of given levels, by the spine that is asked and by the tree as given."""
+    families = {one.name: one for one in plan.targets}
+    widths, asked = (_half_widths(one, one.measures)[1] for one in (given, plan))
+    own = dict(zip(plan.counted.tree.names, asked, strict=True))
+    rows: list[dict[str, Any]] = []
+    for one in given.targets:
+        total = _target_width(plan, families[one.name])
+        rows.append({"name": one.name, "level": False, "total": total, "given": _target_width(given, one)})
+    for name, width in zip(given.counted.tree.names, widths, strict=True):
+        total = own[name] if name in own else _target_width(plan, families[name])
+        rows.append({"name": name, "level": True, "total": total, "given": width})
+    return rows
+
+
+def _target_width(plan: TreePlan, family: Family) -> float:
+    """The half-width of the total of a typical target."""
+    return typical_half_width(_blank(plan, plan.measures), family, plan.confidence) * float(plan.step)
 
 
 def _measured_facts(plan: TreePlan) -> dict[str, Any]:
@@ -123,6 +156,18 @@ def _relative_notes(levels: list[dict[str, Any]], much: str) -> list[str]:
     """From which size on a region's total is within a tenth: an error means little beside nothing."""
     sizes = ", ".join(f"{row['level']} {row['within_a_tenth']:,}" for row in levels)
     return [f"A total is within {_RELATIVE:.0%} where a region has at least this {much}: {sizes}."]
+
+
+def _single_notes(plan: TreePlan) -> list[str]:
+    """Which regions are asked once, as they have a single child."""
+    if not plan.pooled:
+        return []
+    tree, many = plan.counted.tree, plan.single
+    parts = ", ".join(f"{number:,} of {tree.sizes[level]:,} in {tree.names[level]}" for level, number in many.items())
+    return [
+        f"Regions with a single child equal it and are asked once, with the shares of both levels ({parts}): "
+        "their errors are smaller than stated."
+    ]
 
 
 def _sparse_notes(plan: TreePlan) -> list[str]:

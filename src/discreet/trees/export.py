@@ -22,6 +22,7 @@ from discreet.trees.dictionary import File, Published, csvw, describe, facts, pa
 from discreet.trees.intervals.each import bounds_of, known_bounds
 from discreet.trees.quality import CARE, FLAGS, UNFIT, qualities
 from discreet.trees.queries import margin_axes
+from discreet.trees.sizes import SIZE_NAME, size_name
 
 if TYPE_CHECKING:
     from discreet.trees.release import TreeRelease
@@ -186,7 +187,8 @@ def table_parquet(release: TreeRelease, name: str) -> bytes:
 def level_table(release: TreeRelease, level: str) -> Release:
     """The table of a level with both kinds of intervals, as files have it."""
     table = _with_typical(release.table(level), release.table(level, intervals="typical"))
-    return _with_quality(release, table, _deviations(release, level, totals=False))
+    table = _with_quality(release, table, _deviations(release, level, totals=False))
+    return table if release.cumulative else _with_size_names(release, table)
 
 
 def totals_table(release: TreeRelease, level: str) -> Release:
@@ -199,7 +201,20 @@ def _sizes_table(release: TreeRelease, level: str) -> Release:
     variance = release.covariance.linear.variance[release.tree.level(level)][:, None]
     many = np.full((1, release.measured.cells), 2.0)
     many[:, -1] = 1.0  # the largest size is no difference
-    return _with_quality(release, release.sizes(level), np.sqrt(many * variance))
+    table = _with_quality(release, release.sizes(level), np.sqrt(many * variance))
+    return _with_size_names(release, table)
+
+
+def _with_size_names(release: TreeRelease, table: Release) -> Release:
+    """The table with names of sizes beside them: the last stands for all that are larger, too."""
+    if release.largest is None or SIZE_NAME in table.columns:
+        return table
+    columns = {}
+    for name, values in table.columns.items():
+        columns[name] = values
+        if name == "size":
+            columns[SIZE_NAME] = [size_name(size, release.largest) for size in values]
+    return replace(table, columns=columns)
 
 
 def _margin_table(release: TreeRelease, level: str, query: str) -> Release:

@@ -31,6 +31,7 @@ __all__ = [
     "FORMAT",
     "MARGINS",
     "NUMBERS",
+    "POOLED",
     "REGIONS",
     "TOTALS",
     "VERSION",
@@ -44,7 +45,7 @@ __all__ = [
 FORMAT: Final = "discreet measurements"
 VERSION: Final = 1
 NUMBERS, REGIONS, DESCRIPTION = "measurements.parquet", "regions.parquet", "measurements.json"
-COUNTS, TOTALS, MARGINS = "counts", "totals", "margins"
+COUNTS, TOTALS, MARGINS, POOLED = "counts", "totals", "margins", "pooled"
 
 _BLOCK = 1 << 20  # rows written at a time: large trees do not have to fit in memory twice
 
@@ -81,8 +82,10 @@ def description(release: TreeRelease) -> dict[str, Any]:
         "method": release.method,
         "confidence": release.confidence,
         "counted": release.counted,
+        **({} if release.largest is None else {"largest": release.largest}),
         **_magnitude(release),
         "cumulative": release.cumulative,
+        **({POOLED: _POOLED} if release.measured.pooled else {}),
         "cells": [{"column": name, "labels": list(labels)} for name, labels in release.by],
         "levels": [
             {
@@ -113,6 +116,11 @@ _NUMBERS = {
     "scale": "its parameter, exactly, as a fraction: P(k) ~ exp(-|k|/scale), or P(k) ~ exp(-k^2 / (2 scale^2))",
     "variance": "the variance of the noise",
 }
+_POOLED = (
+    "Regions with a single child equal it and were asked once: their rows, and those of that child, hold one answer. "
+    "Its noise is Laplace's with 1 / scale the sum of those stated for the levels; `scale` and `variance` are more "
+    "than it has."
+)
 _REGIONS = {
     "level": "name of the level, the root first",
     "position": "place of the region in its level, from 0",

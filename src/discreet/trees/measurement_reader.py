@@ -29,6 +29,7 @@ from discreet.trees.measurement_file import (
     FORMAT,
     MARGINS,
     NUMBERS,
+    POOLED,
     REGIONS,
     TOTALS,
     VERSION,
@@ -67,7 +68,7 @@ def read_measurements(
     by = tuple((one["column"], tuple(one["labels"])) for one in about["cells"])
     levels = _levels(directory / NUMBERS, about["levels"], tree, by)
     shape = tuple(len(labels) for _, labels in by) if any(level.margins for level in levels) else ()
-    measured = Measurement(tree, levels, about["cumulative"], shape)
+    measured = Measurement(tree, levels, about["cumulative"], shape, about[POOLED])
     release = TreeRelease(
         id=about["release"],
         **{
@@ -84,6 +85,7 @@ def read_measurements(
         measured=measured,
         _published=None,
         rules=resolve_rules(about["rules"], tree, by),
+        largest=about["largest"],
         magnitude=about["measure"],
         step=about["step"],
         rounding=about["rounding"],
@@ -105,6 +107,12 @@ def _description(path: Path) -> dict[str, Any]:
         if not isinstance(about.get(name), str):
             raise InputError(f"{DESCRIPTION}: {name}", about.get(name), "text")
     _read_magnitude(about)
+    if not isinstance(about.setdefault(POOLED, ""), str):
+        raise InputError(f"{DESCRIPTION}: {POOLED}", kind_of(about[POOLED]), "text, or left out")
+    about[POOLED] = bool(about[POOLED])
+    largest = about.setdefault("largest", None)
+    if largest is not None and (type(largest) is not int or largest < 1):
+        raise InputError(f"{DESCRIPTION}: largest", largest, "the last size of groups, or left out")
     about["confidence"] = float(read_confidence(about.get("confidence", "")))
     if not isinstance(about.get("cumulative"), bool):
         raise InputError(f"{DESCRIPTION}: cumulative", about.get("cumulative"), "true or false")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
+import numpy as np
+
 from discreet.accounting.compose import compose
+from discreet.accounting.convert import pure
 from discreet.core.digest import digest_of, text_of
 from discreet.core.explanation import Explanation
 from discreet.core.loss import Loss
@@ -30,6 +33,7 @@ from discreet.trees.estimate import Estimate
 from discreet.trees.grain import coarse_noise, coarse_values, rounding_notes, rules_in_steps, step_for, unit_for
 from discreet.trees.measurement import Level, Margin, Measurement
 from discreet.trees.methods import check_rules, method_named, publish_counts
+from discreet.trees.pooling import COUNTS, TOTALS, Question, chains_of, draw_answers
 from discreet.trees.record import measured_from, measured_to, published_to, rules_to
 from discreet.trees.rules import Rules
 from discreet.trees.targets import Family
@@ -44,6 +48,11 @@ class LevelMeasure(NoisySums):
     level: int
     totals: bool
     axes: tuple[int, ...] | None = None
+
+    @property
+    def kind(self) -> Hashable:
+        """What is asked: cells, totals, or the margin of these columns."""
+        return self.axes if self.axes is not None else TOTALS if self.totals else COUNTS
 
     def of(self, counts: Any, shape: tuple[int, ...]) -> Any:
         """What it asks for, of the counts of its level."""
@@ -87,6 +96,12 @@ class TreePlan(TablePlan):
     targets: tuple[Family, ...] = ()
     """Regions that are none of the tree's, published as sums of leaf regions."""
 
+    given: TreePlan | None = None
+    """What the given tree would have got at the same price, where another spine is asked. It is only told of."""
+
+    pooled: bool = False
+    """Whether regions with a single child are asked once, with the shares of both levels: at pure epsilon only."""
+
     @property
     def schema(self) -> Schema:
         """What is declared about the table."""
@@ -129,10 +144,22 @@ class TreePlan(TablePlan):
         return explain_tree(self)
 
     @property
+    def single(self) -> dict[int, int]:
+        """How many regions of each level would have the answer of their only child, were they asked once."""
+        empty, found = np.zeros(0, np.int64), dict[int, int]()
+        for measures in self.ways:
+            asked = [Question(one.level, one.kind, one.noise, empty) for one in measures]
+            for (_, level), one in chains_of(self.counted.tree, asked).items():
+                found[level] = max(found.get(level, 0), int((one.only >= 0).sum()))
+        return {level: many for level, many in sorted(found.items()) if many}
+
+    @property
     def cost(self) -> Loss:
         """The price of all levels together: the most that any way of asking costs."""
         losses = [compose([measure.loss for measure in measures]) for measures in self.ways]
-        return max(losses, key=lambda loss: self.allotment.price(loss).amount)
+        most = max(losses, key=lambda loss: self.allotment.price(loss).amount)
+        # One answer with the rates of two costs their epsilons, and no less at any delta.
+        return pure(most) if self.pooled else most
 
     @property
     def mechanism(self) -> str:
@@ -158,6 +185,8 @@ class TreePlan(TablePlan):
         }
         if self.targets:
             content["targets"] = [one.to_dict() for one in self.targets]
+        if self.pooled:
+            content["pooled"] = True
         if self.sparse:
             content["sparse"] = [[one.below, _asked(one.measures)] for one in self.sparse]
         return digest_of(content)
@@ -211,26 +240,33 @@ class TreePlan(TablePlan):
         notify("adding noise")
         sums = self.counted.tree.sums(exact)
 
-        def drawn(measure: LevelMeasure) -> Any:
+        def question(measure: LevelMeasure) -> Question:
             true = measure.of(sums[measure.level], self.counted.shape)
-            return measure.noise.release(true.ravel(), bits=bits).reshape(true.shape)
+            return Question(measure.level, measure.kind, measure.noise, true)
 
+        tree, pooled = self.counted.tree, self.pooled
         measures, known = self.measures, {}
         if self.sparse:
             first = next(measure for measure in self.measures if measure.totals)
-            known = {first.level: drawn(first)}
+            known = {first.level: draw_answers(tree, [question(first)], bits, pooled=False)[0]}
             # Nothing but the noisy total decides: composition is adaptive.
             total = int(known[first.level][0])
             measures = next((one.measures for one in self.sparse if total < one.below), self.measures)
+        rest = [measure for measure in measures if not (measure.totals and measure.level in known)]
+        fresh = iter(draw_answers(tree, [question(measure) for measure in rest], bits, pooled=pooled))
         answers = [
-            known[measure.level] if measure.totals and measure.level in known else drawn(measure)
-            for measure in measures
+            known[measure.level] if measure.totals and measure.level in known else next(fresh) for measure in measures
         ]
-        return measured_as(self.counted, measures, answers, self.fine)
+        return measured_as(self.counted, measures, answers, self.fine, pooled=pooled)
 
 
 def measured_as(
-    counted: Tabulation, measures: Sequence[LevelMeasure], answers: Sequence[Any], grain: int = 1
+    counted: Tabulation,
+    measures: Sequence[LevelMeasure],
+    answers: Sequence[Any],
+    grain: int = 1,
+    *,
+    pooled: bool = False,
 ) -> Measurement:
     """Answers to questions about levels, put together: in `grain` of the steps that they come in."""
     levels = [Level() for _ in counted.tree.names]
@@ -243,7 +279,7 @@ def measured_as(
         else:
             levels[measure.level] = replace(old, counts=noisy, noise=noise)
     shape = counted.shape if any(level.margins for level in levels) else ()
-    return Measurement(counted.tree, tuple(levels), counted.chain, shape)
+    return Measurement(counted.tree, tuple(levels), counted.chain, shape, pooled)
 
 
 def _asked(measures: Sequence[LevelMeasure]) -> list[Any]:
@@ -289,7 +325,8 @@ def plan_tree(
         rules = rules_in_steps(rules, step_for(counted.step, rounding))
     # Rules that nothing can meet must not be found out after spending.
     check_rules(counted.tree, counted.cells, rules, chain=counted.chain)
-    return TreePlan(counted, allotment, measures, method, rules, price.confidence, others, expected, rounding)
+    plan = TreePlan(counted, allotment, measures, method, rules, price.confidence, others, expected, rounding)
+    return replace(plan, pooled=allotment.kind == "pure" and bool(plan.single))
 
 
 def _measures(

@@ -46,6 +46,8 @@ def measured_to(measured: Measurement) -> dict[str, Any]:
             for level in measured.levels
         ],
     }
+    if measured.pooled:
+        entry["pooled"] = True
     if measured.margins:
         entry["shape"] = list(measured.shape)
         for kept, level in zip(entry["levels"], measured.levels, strict=True):
@@ -71,7 +73,9 @@ def measured_from(entry: dict[str, Any]) -> Measurement:
         )
         for level in entry["levels"]
     )
-    return Measurement(tree_from(entry), levels, entry["chain"], tuple(entry.get("shape", ())))
+    return Measurement(
+        tree_from(entry), levels, entry["chain"], tuple(entry.get("shape", ())), entry.get("pooled", False)
+    )
 
 
 def tree_to(tree: Hierarchy) -> dict[str, Any]:

@@ -61,6 +61,8 @@ class TreeRelease(Publication):
     """What is protected, in words; empty in records of earlier versions."""
     counted: str = "records"
     """What is counted: records, or groups of them."""
+    largest: int | None = None
+    """Of groups by size, the last size: it stands for all that are larger, too."""
     where: str = ""
     """Which rows are counted, where not all are."""
     magnitude: Magnitude | None = None
@@ -230,7 +232,7 @@ class TreeRelease(Publication):
 
     def sizes(self, level: str) -> Release:
         """Of groups counted by size, how many there are of exactly each size, with confidence intervals."""
-        if not self.cumulative and [name for name, _ in self.by] == ["size"] and self.counted != "records":
+        if not self.cumulative and self.largest is not None:
             return self.table(level)
         if not self.cumulative:
             raise InputError.refused("sizes", level, "are only of groups that were counted by size")

@@ -24,6 +24,7 @@ from discreet.errors import InputError
 from discreet.noise.bits import words
 from discreet.noise.replay import Replay
 from discreet.trees.methods import method_named
+from discreet.trees.pooling import Question, draw_answers
 from discreet.trees.rules import Rules
 from discreet.trees.tree import Hierarchy
 
@@ -109,11 +110,12 @@ def simulate(plan: TreePlan, expected: float) -> Simulation:
 
     def once() -> tuple[Array, Array]:
         leaves = _scattered(means, bits)
-        sums, answers = part.sums(leaves), []
+        sums, asked = part.sums(leaves), []
         for measure in plan.measures:
             true = measure.of(sums[measure.level], plan.counted.shape)
-            answers.append(measure.noise.release(true.ravel() * several, bits=bits).reshape(true.shape))
-        measured = measured_as(tabulation, plan.measures, answers, several)
+            asked.append(Question(measure.level, measure.kind, measure.noise, true * several))
+        answers = draw_answers(part, asked, bits, pooled=plan.pooled)
+        measured = measured_as(tabulation, plan.measures, answers, several, pooled=plan.pooled)
         return leaves.sum(axis=1), method_named(plan.method)(measured, Rules(covariate=covariate)).totals[-1]
 
     return _compared(once, part.leaves, tree.names[-1], float(plan.rounding))
@@ -134,7 +136,7 @@ def simulate_release(release: TreeRelease) -> Simulation:
         raise InputError("simulation", release.output, "left out unless rows are counted")
     measured, rules, tree = release.measured, release.rules, release.tree
     part = Part(measured, rules, range(tree.depth), np.arange(tree.leaves))
-    if release.method in ("bayes", "topdown") and not measured.margins:
+    if release.method in ("bayes", "topdown"):
         part = next(parts_of(measured, rules, known_bounds(measured, rules), _NUMBERS // measured.cells))
     bits = Replay(key_of(measured, "simulation"))
 

@@ -24,9 +24,12 @@ from discreet.query.compile import GROUP, PERSON
 from discreet.query.contribution import numbered, order_of
 from discreet.query.notes import promise_notes, unidentified_notes
 
-__all__ = ["Sizes", "count_sizes", "move_sizes", "size_notes"]
+__all__ = ["SIZE_NAME", "Sizes", "count_sizes", "move_sizes", "size_name", "size_notes"]
 
 Expression = Any  # ibis expressions carry no useful static types here
+
+SIZE_NAME = "size_name"
+"""The column of files that has sizes in words: `6 or more`."""
 
 _SIZE = "discreet size"
 _MEMBERS = "discreet group"
@@ -46,6 +49,15 @@ class Sizes:
     column: str
     largest: int
     cumulative: bool = True
+
+
+def size_name(size: int, largest: int) -> str:
+    """What a size is called in files of exactly each size.
+
+    >>> size_name(5, 6), size_name(6, 6)
+    ('5', '6 or more')
+    """
+    return f"{size} or more" if size == largest else str(size)
 
 
 def move_sizes(sizes: Sizes, unit: Unit, outputs: int) -> tuple[Sensitivity, bool]:

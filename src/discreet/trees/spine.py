@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from discreet.trees.targets import Family
 from discreet.trees.tree import Hierarchy
 
-__all__ = ["Spine", "distances", "optimise"]
+__all__ = ["Spine", "distances", "optimise", "unchanged"]
 
 Whole = NDArray[np.int64]
 
@@ -83,11 +83,16 @@ def optimise(tree: Hierarchy, families: Sequence[Family]) -> Spine:
 
     No level is added: a further one would take a share of the price from all others.
     """
-    found = [Spine(tree, tuple(families), (), sum(tree.sizes))]
+    found = [unchanged(tree, families)]
     found += [_split(tree, families, level) for level in range(1, tree.depth - 1)]
     given = _taken(found[0])
     better = [one for one in found[1:] if _taken(one) < given]  # a change that helps no target is none
     return min([found[0], *better], key=lambda one: one.burden)
+
+
+def unchanged(tree: Hierarchy, families: Sequence[Family]) -> Spine:
+    """The tree as it is given."""
+    return Spine(tree, tuple(families), (), sum(tree.sizes))
 
 
 def _taken(spine: Spine) -> int:

@@ -184,6 +184,13 @@ class Hierarchy:
         """How many children each region of `level` has."""
         return np.bincount(self.parents[level + 1], minlength=len(self.codes[level])).astype(np.int64)
 
+    def ancestors(self, level: int, above: int) -> Array:
+        """For every region of `level` the region of a level above that it lies in."""
+        found = np.arange(len(self.codes[level]), dtype=np.int64)
+        for between in range(level, above, -1):
+            found = self.parents[between][found]
+        return found
+
     def add(self, level: int, values: Any) -> Any:
         """Values of the regions of level + 1, added up to those of `level`; any further axes are kept."""
         return np.add.reduceat(values, self.starts(level), axis=0)

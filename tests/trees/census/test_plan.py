@@ -5,9 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from homes import TABLES, draft, tables_by_hand, town
+import pytest
+from homes import LEAVES, SEX, TABLES, TYPES, draft, tables_by_hand, town
 
 import discreet
+from discreet.errors import InputError
+from discreet.trees.census import read_census
 
 ROWS = town(600)
 
@@ -85,3 +88,64 @@ def test_files_and_measurements_of_every_table_are_written(curator, tmp_path):
     assert np.array_equal(
         release.tables()["people.county"].columns["count"], release["people"]["county"].columns["count"]
     )
+
+
+def test_files_name_the_last_size_by_what_it_stands_for(curator):
+    release = draft(curator, {"sizes": {"counts": "sizes", "largest": 3}}).plan(epsilon=4).release()
+    table = release.tables()["sizes.county"]
+    assert table["size_name"][:3] == ["1", "2", "3 or more"]
+    assert table["size"][:3] == [1, 2, 3]
+    assert release["sizes"].largest == 3
+
+
+def test_a_public_covariate_informs_every_table_but_sizes_and_is_named(curator):
+    units = {code: 10 * place + 1 for place, code in enumerate(LEAVES)}
+    offer = draft(curator, covariate=units).plan(epsilon=4)
+    assert any(note.startswith("types: Covariate of the leaf regions") for note in offer.explained.notes)
+    assert all((part.rules.covariate is None) == part.counted.chain for part in offer.plan.parts.values())
+    plain = draft(curator).plan(epsilon=4)
+    assert offer.plan.digest != plain.plan.digest
+    assert offer.plan.charge == plain.plan.charge
+    release = offer.release()
+    for name in ("types", "people"):
+        assert np.array_equal(np.ravel(release[name].rules.covariate), list(units.values()))
+    same_totals(release)
+    same_totals(release.again("topdown"))
+
+
+def test_cells_that_cannot_occur_are_empty_and_tables_still_agree(curator, tmp_path):
+    none = {**TABLES, "both": {**TABLES["both"], "zeros": [{"sex": SEX[0], "type": TYPES[0]}]}}
+    offer = draft(curator, none).plan(epsilon=4)
+    assert any(note.startswith(f"both: No one in sex {SEX[0]}, type {TYPES[0]}") for note in offer.explained.notes)
+    release = offer.release()
+    release.save_measurements(tmp_path / "noisy")
+    for made in (release, release.again("topdown"), read_census(tmp_path / "noisy")):
+        assert not made["both"].estimate.counts[-1][:, 0].any()
+        assert made["both"].estimate.counts[-1][:, 1:].any()
+        same_totals(made)
+
+
+@pytest.mark.parametrize(
+    ("how", "field"),
+    [
+        ({"covariate": {"A1": 3}}, "covariate"),
+        ({"tables": {"a": {"counts": "persons", "by": ["sex"], "zeros": [{"sex": "x"}]}}}, "tables.a.zeros.0.sex"),
+        ({"tables": {"a": {"counts": "persons", "by": ["sex"], "zeros": [{"sex": s} for s in SEX]}}}, "tables.a.zeros"),
+        ({"tables": {"a": {"counts": "persons", "by": ["sex"], "zeros": 3}}}, "tables.a.zeros"),
+        ({"tables": {"a": {"counts": "sizes", "largest": 2, "zeros": [{"size": 1}]}}}, "tables.a.zeros"),
+    ],
+)
+def test_public_facts_that_do_not_fit_are_refused_before_spending(curator, how, field):
+    with pytest.raises(InputError) as error:
+        draft(curator, **how).plan(epsilon=1)
+    assert error.value.field == field
+    assert curator.standing()[0].spent.amount == 0
+
+
+def test_a_covariate_that_no_table_uses_is_refused(curator):
+    units = dict.fromkeys(LEAVES, 1)
+    with pytest.raises(InputError, match="unless the method is bayes"):
+        draft(curator, covariate=units).plan(epsilon=1, method="topdown")
+    if draft(curator).plan(epsilon=1).plan.parts["sizes"].counted.chain:
+        with pytest.raises(InputError, match="no table is made by bayes"):
+            draft(curator, {"a": {"counts": "sizes", "largest": 2}}, covariate=units).plan(epsilon=1)

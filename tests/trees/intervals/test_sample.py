@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from discreet.mechanisms import Laplace
+from discreet.trees.components import margin_of
 from discreet.trees.intervals import sample
 from discreet.trees.intervals.each import known_bounds
 from discreet.trees.intervals.sample import parts_of
-from discreet.trees.intervals.typical import Replay, remeasure
-from discreet.trees.measurement import Level, Measurement
+from discreet.trees.intervals.typical import Replay, remeasure, with_typical
+from discreet.trees.measurement import Level, Margin, Measurement
 from discreet.trees.rules import Rules
+from discreet.trees.topdown import topdown
 from discreet.trees.tree import Hierarchy
 
 TREE = Hierarchy.from_prefixes([f"{number:05}" for number in range(20_000)], {"a": 1, "b": 3, "c": 4, "d": 5})
@@ -22,6 +24,19 @@ def measured(totals=None):
         for size in TREE.sizes
     ]
     return remeasure(Measurement(TREE, tuple(blank)), LEAVES, Replay(b"sample"))
+
+
+def with_margins(levels=range(5)):
+    """Two columns of two values, of which the first is asked for by itself on some levels."""
+    blank = [
+        Level(
+            np.zeros((size, 4), np.int64),
+            Laplace(8),
+            margins=(Margin((0,), np.zeros((size, 2), np.int64), Laplace(6)),) if level in levels else (),
+        )
+        for level, size in enumerate(TREE.sizes)
+    ]
+    return remeasure(Measurement(TREE, tuple(blank), shape=(2, 2)), np.hstack([LEAVES, LEAVES]), Replay(b"margins"))
 
 
 def parts(monkeypatch, numbers, rules=None, totals=None):
@@ -67,6 +82,58 @@ def test_parts_have_the_noise_they_are_said_to_have(monkeypatch, totals):
         for off in errors(part):
             assert abs(off.mean()) < 5 / np.sqrt(len(off))
             assert abs(np.mean(off**2) - 1) < 5 * np.sqrt(5 / len(off)) + 0.1
+
+
+def margin_errors(part):
+    tree, found = part.measured.tree, {}
+    bottom = TREE.sums(np.hstack([LEAVES, LEAVES]))[tree.depth - 1][part.chosen]
+    for place, (level, exact) in enumerate(zip(part.measured.levels, tree.sums(bottom), strict=True)):
+        for one in level.margins:
+            off = (one.values - margin_of(exact, (2, 2), one.axes)) / np.sqrt(one.noise.variance)
+            found[place] = off.ravel()
+    return found
+
+
+@pytest.mark.parametrize("levels", [range(5), range(1, 4), range(4, 5)], ids=str)
+def test_margins_go_with_the_regions_sampled(monkeypatch, levels):
+    monkeypatch.setattr(sample, "NUMBERS", 4000)
+    seen, sampled = with_margins(levels), set()
+    for part in parts_of(seen, Rules(), known_bounds(seen, Rules()), 100):
+        for level, off in margin_errors(part).items():
+            if len(off) > 18:
+                assert abs(off.mean()) < 5 / np.sqrt(len(off))
+                assert abs(np.mean(off**2) - 1) < 5 * np.sqrt(5 / len(off)) + 0.1
+            sampled.add((level, part.levels[-1]))
+        if part.levels[-1] == 4:
+            assert {level for level, bottom in sampled if bottom == 4} >= set(levels) & set(part.levels)
+    assert sampled
+
+
+def test_margins_of_what_is_left_out_are_taken_off(monkeypatch):
+    monkeypatch.setattr(sample, "NUMBERS", 4000)
+    monkeypatch.setattr(
+        sample,
+        "_left_out",
+        lambda tree, up, chosen, top: {
+            level: (np.zeros_like(up.values[level]), np.zeros_like(up.variance[level])) for level in range(top)
+        },
+    )
+    seen = with_margins()
+    part = next(parts_of(seen, Rules(), known_bounds(seen, Rules()), 100))
+    assert max(abs(off.mean()) for off in margin_errors(part).values()) > 5
+
+
+def test_intervals_by_sampled_subtrees_are_as_wide_as_by_the_whole_tree_where_margins_are_asked(monkeypatch):
+    monkeypatch.setattr(sample, "NUMBERS", 30_000)
+    seen, rules = with_margins(), Rules()
+    estimate = topdown(seen, rules)
+    whole, part = (with_typical(estimate, seen, rules, topdown, sampled=how).typical for how in (False, True))
+    for level in (3, 4):
+        wide, sampled = ((one.upper[level] - one.lower[level]).mean() for one in (whole, part))
+        assert abs(sampled / wide - 1) < 0.2
+        true = TREE.sums(np.hstack([LEAVES, LEAVES]))[level]
+        inside = ((part.lower[level] <= true) & (true <= part.upper[level])).mean()
+        assert inside > 0.94
 
 
 def test_what_is_left_out_is_taken_off(monkeypatch):

@@ -44,18 +44,21 @@ def totals_of(estimate: Estimate | None, *, chain: bool) -> tuple[Array, ...] | 
     return tuple(level[:, 0] for level in estimate.counts) if chain else estimate.totals
 
 
-def agreeing(name: str, measured: Measurement, totals: tuple[Array, ...] | None, confidence: float) -> Estimate | None:
+def agreeing(
+    name: str, measured: Measurement, totals: tuple[Array, ...] | None, confidence: float, rules: Rules
+) -> Estimate | None:
     """What a method makes of noisy counts, with the totals of its lead if there are any; None if it failed on them.
 
-    Intervals are those of the counts themselves: totals that were published are not known exactly.
+    `rules` have no totals of their own. Intervals are those of the counts themselves: totals that were published are
+    not known exactly.
     """
-    free = publish_counts(name, measured, Rules(), confidence)
+    free = publish_counts(name, measured, rules, confidence)
     if free is None or totals is None:
         return free
     known = {level: sums.tolist() for level, sums in zip(measured.tree.names, totals, strict=True)}
     try:
         notify("making tables agree")
-        bound = method_named(name, chain=measured.chain)(measured, Rules(totals=known))
+        bound = method_named(name, chain=measured.chain)(measured, replace(rules, totals=known))
     except Exception:
         # The noisy counts are paid for and must get on the record, whatever happens to what is made of them.
         return None

@@ -5,26 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import numpy as np
 from attrs import frozen
 
 from discreet.core.exact import Number, as_written
 from discreet.core.unit import MOST
 from discreet.data.schema import Schema
-from discreet.errors import MISSING, InputError
+from discreet.errors import MISSING, InputError, Phrase
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
 from discreet.query.ask import Checked, option
 from discreet.query.forms import COLUMN, CONDITION, TEXT, WHOLE, check_condition
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
-from discreet.trees.ask import SPLIT, SPLITS, ordered_method
+from discreet.trees.ask import COVARIATE, SPLIT, SPLITS, ordered_method
 from discreet.trees.census.part import Part
 from discreet.trees.census.plan import CensusPlan
 from discreet.trees.census.release import CensusRelease
 from discreet.trees.census.roster import Roster
 from discreet.trees.census.table import TABLES, CensusTable
+from discreet.trees.covariate import read_covariate
+from discreet.trees.declaration import resolve_rules
 from discreet.trees.methods import METHODS, ORDERED
 from discreet.trees.plan import plan_tree
 from discreet.trees.regions import RegionAsk
@@ -64,6 +67,12 @@ class CensusAsk(RegionAsk):
         late=True,
     )
 
+    covariate: Any = option(
+        COVARIATE,
+        None,
+        help="Public CSV or Parquet file with a number for each leaf region that may go with its counts: housing units",
+    )
+
     def checked(self, schema: Schema) -> CheckedCensus:
         """The same, read against a schema."""
         tree, leaf = self.regions(schema)
@@ -80,6 +89,12 @@ class CensusAsk(RegionAsk):
             head = check_condition(self.head, schema)
         except InputError as problem:  # a condition that is no `where`
             raise problem.about("head") from None
+        public = None
+        if self.covariate is not None:
+            if self.method not in ("auto", "bayes"):
+                given = Phrase(f"one with method {self.method}")
+                raise InputError("covariate", given, "left out unless the method is bayes")
+            public = read_covariate(self.covariate, tree, leaf, ())
         parts = {}
         for name, table in self.tables.items():
             sizes = None
@@ -104,7 +119,10 @@ class CensusAsk(RegionAsk):
             if parts[name].counts == "persons" and parts[name].cut and parts[name].most is None:
                 hint = "What is beyond is left out of these tables; the more may count, the more noise they have."
                 raise InputError("most", MISSING, f"given for {name}: how many persons of a household count", hint)
-        return CheckedCensus(self, Roster(parts, head), self.shape_notes(tree))
+        if self.covariate is not None and all(part.chain for part in parts.values()):
+            raise InputError("covariate", Phrase("one for sizes alone"), "left out where no table is made by bayes")
+        rules = {name: _rules(name, self.tables[name], part, public) for name, part in parts.items()}
+        return CheckedCensus(self, Roster(parts, head), rules, self.shape_notes(tree))
 
     def _most(self, schema: Schema) -> int | None:
         if self.most is None:
@@ -114,12 +132,28 @@ class CensusAsk(RegionAsk):
         return self.most
 
 
+def _rules(name: str, table: CensusTable, part: Part, covariate: Any) -> Rules:
+    """What is public about a table: cells that cannot occur, and, unless sizes are in order, the covariate.
+
+    Some cell is left, so that whatever its lead publishes as totals can be met: no bound is found out after spending.
+    """
+    rules = Rules(zeros=table.zeros, covariate=None if part.chain else covariate)
+    try:
+        found = resolve_rules(rules, part.tree, part.labels)
+    except InputError as problem:
+        raise problem.about(f"tables.{name}.{problem.field.removeprefix('rules.')}") from None
+    if table.zeros and not np.any(found.upper[part.tree.names[-1]][0]):
+        raise InputError(f"tables.{name}.zeros", Phrase("all cells"), "some of the cells: none would be left")
+    return found
+
+
 @dataclass(frozen=True)
 class CheckedCensus(Checked[CensusRelease]):
     """Tables to be priced together: their regions and cells are known."""
 
     ask: CensusAsk
     roster: Roster
+    rules: Mapping[str, Rules]
     remarks: tuple[str, ...] = ()
 
     @property
@@ -140,7 +174,7 @@ class CheckedCensus(Checked[CensusRelease]):
                 used = method if method in ORDERED else ordered_method(part.cells)
             else:
                 used = "bayes" if method == "auto" else method
-            plans[name] = plan_tree(part, allotment, share, shares, used, Rules())
+            plans[name] = plan_tree(part, allotment, share, shares, used, self.rules[name])
         return CensusPlan(self.roster, plans, leads)
 
     def _shares(self, part: Part, kind: str, *, totals: bool) -> Shares:

@@ -29,7 +29,6 @@ from discreet.trees.estimate import Estimate
 from discreet.trees.methods import ORDERED, method_named
 from discreet.trees.plan import TreePlan
 from discreet.trees.record import measured_from, measured_to
-from discreet.trees.rules import Rules
 
 __all__ = ["CensusPlan"]
 
@@ -119,7 +118,12 @@ class CensusPlan(TablePlan):
                 replace(error, output=f"{name}: {error.output}") for name, one in told.items() for error in one.errors
             ),
             confidence=self.confidence,
-            notes=(*self._agreements(), *self._covered(), *(note.text for note in self._notes())),
+            notes=(
+                *self._agreements(),
+                *self._covered(),
+                *(f"{name}: {text}" for name, plan in self.parts.items() for text in plan.rules.declared),
+                *(note.text for note in self._notes()),
+            ),
             facts={"tables": {name: dict(one.facts) for name, one in told.items()}},
         )
 
@@ -145,8 +149,8 @@ class CensusPlan(TablePlan):
             method_named(used, chain=drawn[name].chain)
             known = informed(drawn[name], None if lead == name else drawn[lead])
             bound = None if lead == name else totals_of(found[lead], chain=drawn[lead].chain)
-            found[name] = agreeing(used, known, bound, sure)
-            entries[name] = plan.entry(found[name], used, Rules(), sure)
+            found[name] = agreeing(used, known, bound, sure, plan.rules)
+            entries[name] = plan.entry(found[name], used, plan.rules, sure)
         return {
             "census": {
                 name: {

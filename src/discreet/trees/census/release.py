@@ -108,7 +108,7 @@ class CensusRelease(Publication):
         for name in sorted(self.parts, key=lambda name: self.leads[name] != name):
             part, lead, used = self.parts[name], self.leads[name], methods[name]
             bound = None if lead == name else totals_of(found[lead].estimate, chain=found[lead].measured.chain)
-            estimate = agreeing(used, part.measured, bound, confidence)
+            estimate = agreeing(used, part.measured, bound, confidence, part.rules)
             found[name] = replace(part, method=used, confidence=confidence, _published=estimate)
         return replace(self, parts={name: found[name] for name in self.parts})
 

@@ -19,7 +19,7 @@ from discreet.query.key import Key, keys_of
 __all__ = ["COUNTED", "TABLES", "CensusTable", "read_tables"]
 
 COUNTED = ("persons", "households", "sizes")
-_FIELDS = ("counts", "by", "household", "largest", "share")
+_FIELDS = ("counts", "by", "household", "largest", "share", "zeros")
 _EXAMPLE = '{"people": {"counts": "persons", "by": ["sex"]}, "types": {"counts": "households", "by": ["type"]}}'
 
 
@@ -33,13 +33,20 @@ def _keys(value: Any) -> tuple[Key, ...]:
     return found
 
 
+def _zeros(value: Any) -> tuple[Mapping[str, Any], ...]:
+    if not isinstance(value, (list, tuple)) or not all(isinstance(one, Mapping) for one in value):
+        raise InputError("zeros", kind_of(value), 'a list of cells by label: [{"sex": "male"}]')
+    return tuple(dict(one) for one in value)
+
+
 @frozen
 class CensusTable:
     """A table of persons, of households, or of households by size.
 
     `by` are columns of the person; in a table of households, of the householder. `household` are columns of the
     householder by which persons are counted: persons by type of their household. `largest` is the last size told
-    apart. `share` is the weight of its part of the price.
+    apart. `share` is the weight of its part of the price. `zeros` are cells that cannot occur, which is public, by
+    label: [{"type": "alone", "sex": "f"}].
     """
 
     counts: str
@@ -47,6 +54,7 @@ class CensusTable:
     household: tuple[Key, ...] = field(default=(), converter=_keys)
     largest: int | None = None
     share: Number = 1
+    zeros: tuple[Mapping[str, Any], ...] = field(default=(), converter=_zeros)
 
     def check(self, name: str) -> None:
         """`InputError` where what is said does not go together."""
@@ -62,6 +70,8 @@ class CensusTable:
             raise InputError(f"{at}.largest", MISSING, "given: the largest size with a count of its own")
         if self.counts != "sizes" and self.largest is not None:
             raise InputError(f"{at}.largest", self.largest, "left out unless households are counted by size")
+        if self.zeros and self.counts == "sizes":
+            raise InputError(f"{at}.zeros", Phrase("some"), "left out where households are counted by size")
         if as_written(self.share, f"{at}.share") <= 0:
             raise InputError(f"{at}.share", self.share, "more than zero")
 
@@ -75,6 +85,8 @@ class CensusTable:
             found["largest"] = self.largest
         if self.share != 1:
             found["share"] = AMOUNT.write(self.share)
+        if self.zeros:
+            found["zeros"] = [dict(one) for one in self.zeros]
         return found
 
 
@@ -105,7 +117,8 @@ def read_tables(value: Any) -> dict[str, CensusTable]:
             try:
                 found[name] = CensusTable(**entry)
             except InputError as problem:
-                raise problem.about(f"tables.{name}.by") from None
+                field_ = problem.field if problem.field == "zeros" else "by"
+                raise problem.about(f"tables.{name}.{field_}") from None
         found[name].check(name)
     return found
 

@@ -9,6 +9,7 @@ count; level by level, so that the table adds up. Only noisy values are read: po
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,13 +82,10 @@ def draw_counts(noisy: Reals, noise: Spread, expected: Reals, shape: float, bits
     group = np.clip(2 + np.log2(np.maximum(expected, 0.25)), 0, _BINS - 1).astype(np.int64)
     groups = int(group.max()) + 1
     edges = _edges(noise.deviation)
-    step = max(1.0, noise.deviation / 8)
-    first, last = -int(40 * noise.deviation / step), int(_FAR * noise.deviation / step) + 1
-    heard = np.arange(first, last + 1) * step
     starts, ends = edges[:-1], edges[1:]
-    chance = noise.below(heard[:, None] - starts + 0.5) - noise.below(heard[:, None] - ends + 0.5)
-    chance = np.maximum(chance, 1e-14) / (ends - starts)
-    row = np.clip(np.rint(noisy / step).astype(np.int64) - first, 0, len(heard) - 1)
+    step, first, chance = _chances(noise)
+    heard = len(chance)
+    row = np.clip(np.rint(noisy / step).astype(np.int64) - first, 0, heard - 1)
     uniform = (words(bits, 2 * noisy.size) >> np.uint64(11)).astype(float).reshape(2, size, columns) * 2.0**-53
     out: Reals = np.rint(noisy - noise.at(uniform[0]))
     hidden = noisy < _FAR * noise.deviation
@@ -102,7 +100,7 @@ def draw_counts(noisy: Reals, noise: Spread, expected: Reals, shape: float, bits
             continue
         label, place = group[near, column], row[near, column]
         if column not in learned:
-            seen = np.bincount(place * groups + label, minlength=len(heard) * groups).reshape(-1, groups).astype(float)
+            seen = np.bincount(place * groups + label, minlength=heard * groups).reshape(-1, groups).astype(float)
             flat = np.full((len(starts), 1), 1 / len(starts))
             common = climb(chance, seen.sum(axis=1, keepdims=True), flat, 1.0, _STEPS)
             learned[column] = climb(chance, seen, 0.9 * laws + 0.1 * common, _PSEUDO, _STEPS)
@@ -112,7 +110,9 @@ def draw_counts(noisy: Reals, noise: Spread, expected: Reals, shape: float, bits
         stops = np.cumsum(np.bincount(label, minlength=groups))
         for one in np.flatnonzero(np.diff(stops, prepend=0)):
             here = order[stops[one - 1] if one else 0 : stops[one]]
-            rows, back = np.unique(place[here], return_inverse=True)
+            present = np.zeros(heard, bool)
+            present[place[here]] = True
+            rows, back = np.flatnonzero(present), (np.cumsum(present) - 1)[place[here]]
             masses = chance[rows] * weights[:, one]
             masses /= masses.sum(axis=1, keepdims=True)
             running = np.cumsum(masses, axis=1) + np.arange(len(rows))[:, None]
@@ -121,6 +121,22 @@ def draw_counts(noisy: Reals, noise: Spread, expected: Reals, shape: float, bits
             inside = np.floor(uniform[1, near[here], column] * (ends - starts)[found])
             out[near[here], column] = starts[found] + inside
     return out
+
+
+@lru_cache(maxsize=16)
+def _chances(noise: Spread) -> tuple[float, int, Reals]:
+    """How likely noisy counts are, a row each, where true ones are between two edges.
+
+    The first is so many steps. Tables are drawn in pairs, with the same noise: it is worked out once.
+    """
+    edges = _edges(noise.deviation)
+    step = max(1.0, noise.deviation / 8)
+    first, last = -int(40 * noise.deviation / step), int(_FAR * noise.deviation / step) + 1
+    # Intervals meet: what is below the end of one is below the start of the next.
+    below = noise.below((np.arange(first, last + 1) * step)[:, None] - edges + 0.5)
+    chance = np.maximum(below[:, :-1] - below[:, 1:], 1e-14) / np.diff(edges)
+    chance.flags.writeable = False
+    return step, first, chance
 
 
 def _edges(deviation: float) -> Reals:

@@ -12,7 +12,7 @@ Only noisy counts are read: post-processing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.mechanisms import Gaussian, Laplace
-from discreet.trees.gls import Pass, subtree_passes
-from discreet.trees.measurement import Level, Measurement
+from discreet.trees.gls import Pass, margin_passes, subtree_passes
+from discreet.trees.measurement import Level, Margin, Measurement
 from discreet.trees.rules import NO_BOUND, Rules
 from discreet.trees.topdown.crossing import Known
 from discreet.trees.tree import Hierarchy
@@ -62,6 +62,7 @@ def parts_of(measured: Measurement, rules: Rules, known: Known, enough: int) -> 
         yield Part(measured, rules, range(tree.depth), np.arange(tree.leaves))
         return
     cells, direct = subtree_passes(measured)
+    margins = dict(margin_passes(measured))
     bottom = tree.depth - 1
     while bottom >= 0:
         if tree.sizes[bottom] <= most:
@@ -69,7 +70,7 @@ def parts_of(measured: Measurement, rules: Rules, known: Known, enough: int) -> 
         else:
             top = next(level for level in range(bottom + 1) if most * tree.sizes[level] >= few * tree.sizes[bottom])
             first = min(top + 1, bottom)
-        yield _cut(measured, rules, known, cells, direct, top, range(first, bottom + 1), most)
+        yield _cut(measured, rules, known, cells, direct, margins, top, range(first, bottom + 1), most)
         bottom = first - 1
 
 
@@ -79,6 +80,7 @@ def _cut(
     known: Known,
     cells: Pass,
     direct: Pass | None,
+    margins: dict[tuple[int, ...], Pass],
     top: int,
     levels: range,
     most: int,
@@ -94,25 +96,35 @@ def _cut(
     small = _subtree(tree, chosen, bottom)
     rest = _left_out(tree, cells, chosen, top)
     direct_rest = None if direct is None else _left_out(tree, direct, chosen, top)
+    margins_rest = {axes: _left_out(tree, one, chosen, top) for axes, one in margins.items()}
     found = []
     for level in range(bottom + 1):
         own, here = measured.levels[level], chosen[level]
+        others: dict[tuple[int, ...], tuple[Array, Laplace | Gaussian] | None] = {}
         if level == bottom < tree.depth - 1:
             counts = _noisy(cells.values[level][here], cells.variance[level][here], own.noise)
             totals = None
             if direct is not None:
                 totals = _noisy(direct.values[level][here], direct.variance[level][here], own.totals_noise)
+            for axes, one in margins.items():
+                law = next((margin.noise for margin in own.margins if margin.axes == axes), None)
+                others[axes] = _noisy(one.values[level][here], one.variance[level][here], law)
         elif level >= top:
             counts = None if own.counts is None or own.noise is None else (own.counts[here], own.noise)
             totals = None if own.totals is None or own.totals_noise is None else (own.totals[here], own.totals_noise)
+            others = {margin.axes: (margin.values[here], margin.noise) for margin in own.margins}
         else:
             counts = _less(own.counts, own.noise, here, rest, level)
             totals = None
             if direct_rest is not None:
                 totals = _less(own.totals, own.totals_noise, here, direct_rest, level)
-        found.append(Level(*(counts or (None, None)), *(totals or (None, None))))
+            for margin in own.margins:
+                others[margin.axes] = _less(margin.values, margin.noise, here, margins_rest[margin.axes], level)
+        asked = tuple(Margin(axes, *answer) for axes, answer in others.items() if answer is not None)
+        found.append(replace(Level(*(counts or (None, None)), *(totals or (None, None))), margins=asked))
     kept = _kept(rules, known, measured, chosen, range(top, bottom + 1))
-    return Part(Measurement(small, tuple(found)), kept, levels, chosen[bottom])
+    shape = measured.shape if any(level.margins for level in found) else ()
+    return Part(Measurement(small, tuple(found), shape=shape), kept, levels, chosen[bottom])
 
 
 def _marked(places: Array, size: int) -> NDArray[np.bool_]:

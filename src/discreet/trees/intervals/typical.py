@@ -37,7 +37,8 @@ from discreet.trees.intervals.each import bounds_of, deviations, known_bounds
 from discreet.trees.intervals.posterior import Laws, draw_table
 from discreet.trees.intervals.quantiles import ErrorQuantiles, enough_for
 from discreet.trees.intervals.sample import Part, parts_of
-from discreet.trees.measurement import Margin, Measurement
+from discreet.trees.measurement import Measurement
+from discreet.trees.pooling import COUNTS, TOTALS, Question, draw_answers
 from discreet.trees.rules import Rules
 
 __all__ = ["Method", "Replay", "key_of", "remeasure", "with_typical"]
@@ -64,21 +65,26 @@ def key_of(measured: Measurement, purpose: str) -> bytes:
 
 def remeasure(measured: Measurement, leaves: Array, bits: Bits) -> Measurement:
     """The same questions with fresh noise of the same law, asked of the counts `leaves`."""
-    levels = []
-    for level, exact in zip(measured.levels, measured.tree.sums(leaves), strict=True):
-        fresh = level
+    tree, asked = measured.tree, list[Question]()
+    for place, (level, exact) in enumerate(zip(measured.levels, tree.sums(leaves), strict=True)):
         if level.noise is not None:
-            counts = level.noise.release(exact.ravel(), bits=bits).reshape(exact.shape)
-            fresh = replace(fresh, counts=counts)
+            asked.append(Question(place, COUNTS, level.noise, exact))
         if level.totals_noise is not None:
-            fresh = replace(fresh, totals=level.totals_noise.release(exact.sum(axis=1), bits=bits))
-        levels.append(replace(fresh, margins=tuple(_again(one, exact, measured.shape, bits) for one in level.margins)))
-    return Measurement(measured.tree, tuple(levels), measured.chain, measured.shape)
-
-
-def _again(one: Margin, exact: Array, shape: tuple[int, ...], bits: Bits) -> Margin:
-    true = margin_of(exact, shape, one.axes)
-    return replace(one, values=one.noise.release(true.ravel(), bits=bits).reshape(true.shape))
+            asked.append(Question(place, TOTALS, level.totals_noise, exact.sum(axis=1)))
+        for one in level.margins:
+            asked.append(Question(place, one.axes, one.noise, margin_of(exact, measured.shape, one.axes)))
+    drawn = draw_answers(tree, asked, bits, pooled=measured.pooled)
+    answers = {(one.level, one.kind): values for one, values in zip(asked, drawn, strict=True)}
+    levels = [
+        replace(
+            level,
+            counts=answers.get((place, COUNTS)),
+            totals=answers.get((place, TOTALS)),
+            margins=tuple(replace(one, values=answers[place, one.axes]) for one in level.margins),
+        )
+        for place, level in enumerate(measured.levels)
+    ]
+    return replace(measured, levels=tuple(levels))
 
 
 @typed
@@ -106,8 +112,7 @@ def with_typical(
     bits = Replay(key_of(measured, "intervals"))
     known = known_bounds(measured, rules)
     enough = enough_for(alpha) // reruns + 1
-    # Parts of a tree are cut out by counts and totals: where margins were asked, the whole tree is simulated.
-    sampled = sampled and not measured.chain and not measured.margins
+    sampled = sampled and not measured.chain
     whole = Part(measured, rules, range(tree.depth), np.arange(tree.leaves))
     deviation, total_deviation = _deviations(measured)
     factor, ends = deviations(measured, alpha), {}
