@@ -26,6 +26,7 @@ COLUMNS = {
     "later": Timestamp("2030-01-01", "2030-12-31", VIENNA),
     "born": Date("1950-01-01", "2000-12-31"),
     "hired": Date("1970-01-01", "2024-12-31"),
+    "gone": Date("1970-01-01", "2025-12-31"),
     "net": Real(0, 100, nullable=False, step=0.01),
     "gross": Real(0, 150, nullable=False, step=0.01),
     "kind": Category(["a", "b"], nullable=False),
@@ -42,10 +43,12 @@ def test_days_and_times_that_are_alike_are_made_from_the_first():
     assert made["start"].parts == ("CAST(start AS DATE)", "HOUR(start) * 60 + MINUTE(start)")
     assert made["end"] == MadeColumn("end", ('"end" - start',), "start")
     assert made["later"].base is None  # other years: nothing links them
-    assert made["hired"].base == "born"
+    assert made["hired"].base is None  # most people are not hired in the years in which most are born
+    assert made["gone"].base == "hired"
     assert made["gross"].plain
     assert by_name(made_columns(SCHEMA, None, {"gross": "net"}))["gross"].base == "net"
-    assert by_name(made_columns(SCHEMA, None, {}))["hired"].plain
+    assert by_name(made_columns(SCHEMA, None, {}))["gone"].plain
+    assert by_name(made_columns(SCHEMA, None, {"hired": "born"}))["hired"].base == "born"
 
 
 @pytest.mark.parametrize(

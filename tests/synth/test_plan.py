@@ -112,7 +112,7 @@ def test_the_plan_says_what_to_expect_and_spends_nothing(curator):
         "a two-way count, one of 10 marginals: +-",
         "a table of about 15 rows or fewer would be lost",
         "pay is told apart in 10 bins, 0..10000, ... 90000..100000",
-        "Values of since that more than about",
+        "values of since that more than about",
         "without a declared value of age, works or since is left out of everything",
         "undeclared values of sex and pay are a value of their own",
         "1 condition",

@@ -15,7 +15,7 @@ from discreet.marginals.domain import Domain
 from discreet.marginals.meter import Meter
 from discreet.noise.bits import SystemBits
 from discreet.synth import spikes as room
-from discreet.synth.spikes import apart, find_spikes, least_rows, searched
+from discreet.synth.spikes import Spikes, find_spikes, least_rows, searched
 
 SCHEMA = Schema(
     "t",
@@ -35,10 +35,17 @@ def counted(toll, pay):
     """Counts of two columns, given as points of their lattices."""
 
     def counts(fine):
-        assert fine.names == ("toll", "pay")
-        return ArrayCounts(fine, np.stack([toll, pay], axis=1))
+        assert fine.names == ("toll", "pay", "step of toll", "step of pay")
+        factors = [one.partition.factors for one in fine.attributes[2:]]
+        classes = [_classes(points, steps) for points, steps in zip((toll, pay), factors, strict=True)]
+        return ArrayCounts(fine, np.stack([toll, pay, *classes], axis=1))
 
     return counts
+
+
+def _classes(points, factors):
+    found = sum((points % factor == 0).astype(np.int64) for factor in factors)
+    return np.where(points == 0, len(factors) + 1, found)
 
 
 def rows(n=4000, seed=3):
@@ -57,10 +64,11 @@ def test_only_columns_whose_codes_hold_several_values_are_searched():
 @pytest.mark.parametrize("currency", ["rho", "epsilon"])
 def test_what_many_rows_share_is_found(currency):
     found = find_spikes(DOMAIN, counted(*rows()), ONE, currency, Fraction(1, 2), SystemBits())
-    assert 576 in found["toll"]
-    assert len(found["toll"]) <= 2  # zero, a bound, has a code anyway
-    assert found["pay"] == (50_000,)
-    cut = apart(DOMAIN, found)
+    assert 576 in found.points["toll"]
+    assert len(found.points["toll"]) <= 2  # zero, a bound, has a code anyway
+    assert found.points["pay"] == (50_000,)
+    assert found.steps == {}
+    cut = found.applied(DOMAIN)
     labels = list(cut.attributes[0].labels)
     assert Fraction("5.76") in labels
     assert cut.sizes[0] > DOMAIN.sizes[0]
@@ -74,14 +82,14 @@ def test_nothing_stands_out_of_even_values_or_of_none():
     for table in (even, nothing):
         found = [find_spikes(DOMAIN, counted(*table), ONE, "rho", Fraction(1, 10), SystemBits()) for _ in range(20)]
         # At 5% for each column, more than 8 of 40 by chance: one in 4,000 runs.
-        assert sum(len(points) > 0 for one in found for points in one.values()) <= 8
+        assert sum(len(points) > 0 for one in found for points in one.points.values()) <= 8
 
 
 def test_a_search_that_looks_without_noise_would_be_seen(monkeypatch):
     # A planted bug: exact counts. Three rows at one value would then be found, which noise must hide.
     few = np.r_[np.full(3, 576), np.zeros(16, dtype=np.int64)], np.zeros(19, dtype=np.int64)
     honest = [find_spikes(DOMAIN, counted(*few), ONE, "rho", Fraction(1, 10), SystemBits()) for _ in range(10)]
-    assert not any(576 in one["toll"] for one in honest)
+    assert not any(576 in one.points["toll"] for one in honest)
 
     class Exact(Meter):
         def measure(self, columns, amount):
@@ -89,7 +97,7 @@ def test_a_search_that_looks_without_noise_would_be_seen(monkeypatch):
             return type(noisy)(columns, self._counts.marginal(columns) * 100, noisy.noise)
 
     monkeypatch.setattr(room, "Meter", Exact)
-    assert 576 in find_spikes(DOMAIN, counted(*few), ONE, "rho", Fraction(1, 10), SystemBits())["toll"]
+    assert 576 in find_spikes(DOMAIN, counted(*few), ONE, "rho", Fraction(1, 10), SystemBits()).points["toll"]
 
 
 def test_the_price_is_spent_and_no_more(monkeypatch):
@@ -111,3 +119,28 @@ def test_the_least_number_of_rows_is_said_beforehand():
     cheap, dear = (meter.noise(Fraction(amount)) for amount in ("0.001", "1"))
     assert least_rows(fine[0], dear) < least_rows(fine[0], cheap)
     assert least_rows(fine[0], cheap) < least_rows(fine[1], cheap)  # more values, of which one is lifted higher
+
+
+def test_a_step_that_nearly_all_values_are_on_is_found():
+    toll, pay = rows()
+    toll = toll // 25 * 25  # quarters
+    pay = np.where(np.arange(len(pay)) % 500 == 0, pay, pay // 500 * 500)  # all but a few
+    found = find_spikes(DOMAIN, counted(toll, pay), ONE, "rho", Fraction(1, 2), SystemBits())
+    assert found.steps == {"toll": 5, "pay": 500}
+    assert 575 in found.points["toll"]
+    cut = found.applied(DOMAIN)
+    assert [one.partition.unit for one in cut.attributes[:2]] == [Fraction("0.05"), 500]
+    assert Fraction("5.75") in list(cut.attributes[0].labels)
+    assert 50_000 in list(cut.attributes[1].labels)
+    assert Spikes.from_json(found.to_json()) == found
+
+
+def test_no_step_is_taken_for_found_where_rows_are_few_or_a_part_is_off_it():
+    toll, pay = rows(4000)
+    few = toll[:60] // 100 * 100, pay[:60] // 1000 * 1000
+    # Nearly all are zero, which is a multiple of everything: the others tell.
+    off = np.where(np.arange(4000) % 500 == 0, 1 + toll // 7 * 7, 0), np.where(np.arange(4000) % 30 == 0, pay, 0)
+    for table in (few, off):
+        found = find_spikes(DOMAIN, counted(*table), ONE, "rho", Fraction(1, 10), SystemBits())
+        assert found.steps.get("pay", 1) == 1
+        assert found.steps.get("toll", 1) == 1

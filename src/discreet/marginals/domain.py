@@ -20,6 +20,7 @@ from discreet.data.column import Boolean, Category, Date, Integer, Real, Text, T
 from discreet.data.expression.time import parts_hint
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
+from discreet.marginals.multiples import Multiples
 from discreet.marginals.partition import RUNS, Labels, Partition
 from discreet.query.key import Bin, Key, bins
 
@@ -44,7 +45,7 @@ class Attribute:
     labels: Sequence[Any]
     ordered: bool
     missing: bool
-    partition: Partition | None = None
+    partition: Partition | Multiples | None = None
     """How numbers or days are cut into codes, if not by the key."""
 
     @property
@@ -54,10 +55,14 @@ class Attribute:
 
     def apart(self, points: Iterable[int]) -> Attribute:
         """The same with some points of its partition as codes of their own."""
-        if self.partition is None or not isinstance(self.labels, Labels):
+        if not isinstance(self.partition, Partition):
             return self
-        cut = self.partition.apart(points)
-        return replace(self, partition=cut, labels=Labels(cut, self.missing, self.labels.kind))
+        return self.cut_by(self.partition.apart(points))
+
+    def cut_by(self, partition: Partition) -> Attribute:
+        """The same with another partition of its numbers or days."""
+        kind = self.labels.kind if isinstance(self.labels, Labels) else "real"
+        return replace(self, partition=partition, labels=Labels(partition, self.missing, kind))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from discreet.ledger.budget import largest_rho
 from discreet.marginals.domain import Attribute
 from discreet.marginals.engine import moved_by
 from discreet.marginals.meter import Meter
-from discreet.marginals.partition import Labels
+from discreet.marginals.partition import Labels, Partition
 from discreet.query.key import Bin
 from discreet.query.notes import cell_notes, join_notes
 from discreet.query.plan import noise_name
@@ -174,7 +174,7 @@ def _values(plan: SynthPlan) -> list[str]:
     runs: dict[str, list[str]] = {}
     for one in plan.domain.attributes:
         cut = one.partition
-        if cut is not None and isinstance(one.labels, Labels) and one.labels.kind == "real":
+        if isinstance(cut, Partition) and isinstance(one.labels, Labels) and one.labels.kind == "real":
             runs.setdefault(f"{float(cut.unit):.12g}", []).append(one.name)
     lines = [f"{_few(names)}: in steps of {step}." for step, names in runs.items()]
     fine = searched(plan.domain).attributes
@@ -186,8 +186,9 @@ def _values(plan: SynthPlan) -> list[str]:
     named = _few([_words(one.name, plan.made) for one in fine])
     return [
         *lines,
-        f"Values of {named} that more than about {many} rows share are found, for {float(SHARE):.0%} of the price, and "
-        "have a code of their own; others are in runs, shorter near zero, and are drawn evenly inside one.",
+        f"For {float(SHARE):.0%} of the price, values of {named} that more than about {many} rows share are found and "
+        "have a code of their own, and so are coarser steps that nearly all values are on; other values are in runs, "
+        "shorter near zero, and are drawn evenly inside one.",
     ]
 
 

@@ -41,6 +41,7 @@ __all__ = [
 ]
 
 _MINUTES = 1440
+_LIKE = Fraction(1, 2)
 _QUARTER = 15  # minutes: how finely times of day are told apart
 
 
@@ -96,24 +97,29 @@ def _made(name: str, schema: Schema, base: str | None) -> MadeColumn:
 
 
 def _alike(named: list[str], schema: Schema) -> dict[str, str]:
-    """Days with days and times with times, where their bounds overlap: all but the first are made from the first."""
-    first: dict[type, str] = {}
+    """Days with days and times with times whose bounds are nearly the same: all but the first are made from it."""
+    first: list[str] = []
     found = {}
     for name in named:
         column = schema.column(name, "columns")
         if name not in schema.columns or not isinstance(column, Date | Timestamp):
             continue
-        base = first.setdefault(type(column), name)
-        if base != name and _overlap(column, schema.column(base)):
+        likeness = {base: _overlap(column, schema.column(base)) for base in first}
+        base = max(likeness, key=lambda one: likeness[one], default=None)
+        if base is not None and likeness[base] >= _LIKE:
             found[name] = base
+        else:
+            first.append(name)
     return found
 
 
-def _overlap(one: Column, two: Column) -> bool:
-    """Whether two columns share at least half of the shorter one's range."""
-    ends = [_ends(column) for column in (one, two)]
-    shared = min(high for _, high in ends) - max(low for low, _ in ends)
-    return bool(2 * shared >= min(high - low for low, high in ends))
+def _overlap(one: Column, two: Column) -> Fraction:
+    """What part of the range of either both columns share; none if they are not of one kind."""
+    if type(one) is not type(two):
+        return Fraction(0)
+    (low, high), (other_low, other_high) = _ends(one), _ends(two)
+    shared = min(high, other_high) - max(low, other_low)
+    return Fraction(max(shared, 0), max(high, other_high) - min(low, other_low))
 
 
 def _ends(column: Any) -> tuple[int, int]:

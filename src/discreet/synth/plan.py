@@ -21,6 +21,7 @@ from discreet.marginals.counts import Columns
 from discreet.marginals.domain import Attribute, Domain
 from discreet.marginals.engine import EngineCounts, moved_by
 from discreet.marginals.meter import Meter
+from discreet.marginals.partition import Partition
 from discreet.query.predicate import Predicate, columns_of, predicate_to
 from discreet.query.table_plan import TablePlan
 from discreet.synth.explanation import declared_notes, explained
@@ -30,7 +31,7 @@ from discreet.synth.parts import MadeColumn
 from discreet.synth.record import domain_to, synthetic_to
 from discreet.synth.rescue import independent_rows, run_with_rescue
 from discreet.synth.rows import shuffled
-from discreet.synth.spikes import SHARE, Spikes, apart, find_spikes, searched
+from discreet.synth.spikes import SHARE, Spikes, find_spikes, searched
 from discreet.synth.synthetic import check_rows
 
 __all__ = ["SynthPlan"]
@@ -134,13 +135,13 @@ class SynthPlan(TablePlan):
         def counts(domain: Domain) -> EngineCounts:
             return EngineCounts(domain, self.schema, data, bits, self.condition)
 
-        spikes: Spikes = {}
+        spikes = Spikes()
         if self.search:
             moved = moved_by(self.schema.unit)
             spikes = find_spikes(self.domain, counts, moved, self.currency, self.search, bits)
-        domain = apart(self.domain, spikes)
+        domain = spikes.applied(self.domain)
         found = measured(method_named(self.method), counts(domain), self.blank(domain), bits, self.workload)
-        return {**found.to_json(), "spikes": {name: list(points) for name, points in spikes.items()}}
+        return {**found.to_json(), "spikes": spikes.to_json()}
 
     def publish(
         self, measured: dict[str, Any], *, rows: int | None = None, method: str | None = None
@@ -149,7 +150,7 @@ class SynthPlan(TablePlan):
         check_rows(rows)
         notify("making rows")
         record, count = Measurement.from_json(measured), self.rows if rows is None else rows
-        domain = apart(self.domain, {name: tuple(points) for name, points in measured.get("spikes", {}).items()})
+        domain = Spikes.from_json(measured.get("spikes", {})).applied(self.domain)
         meter = RecordedMeter(self.blank(domain), record)
         if method in (None, self.method):
             with listening(lambda stage, done: None):  # its stages were told when it was measured
@@ -179,4 +180,4 @@ class SynthPlan(TablePlan):
 def _cut(attribute: Attribute) -> dict[str, Any]:
     """How a column is cut into codes, as plain values."""
     cut = attribute.partition
-    return attribute.key.to_dict() | ({} if cut is None else {"partition": cut.to_json()})
+    return attribute.key.to_dict() | ({"partition": cut.to_json()} if isinstance(cut, Partition) else {})

@@ -26,7 +26,7 @@ def domain_to(domain: Domain, columns: Mapping[str, Column]) -> list[dict[str, A
     found = []
     for one in domain.attributes:
         entry = {"declared": column_to(columns[one.name]), "key": one.key.to_dict()}
-        found.append(entry if one.partition is None else entry | {"partition": one.partition.to_json()})
+        found.append(entry | {"partition": one.partition.to_json()} if isinstance(one.partition, Partition) else entry)
     return found
 
 

@@ -81,7 +81,7 @@ def draw(attribute: Attribute, column: Column, codes: NDArray[np.int64], seed: b
     match column:
         case Category() | Boolean():
             return ColumnValues(known, missing)
-        case Integer() | Real() | Date() if attribute.partition is not None:
+        case Integer() | Real() | Date() if isinstance(attribute.partition, Partition):
             return ColumnValues(_points(attribute.partition, column, known, seed + attribute.name.encode()), missing)
         case Integer() | Real() | Date():
             step = Fraction(1) if not isinstance(column, Real) else _step(column, attribute)

@@ -110,7 +110,7 @@ def _column(condition: Compare | IsIn | IsMissing, attribute: Attribute, column:
 
 def _range(attribute: Attribute, column: Column, label: Any) -> tuple[Any, Any, bool]:
     """The least and the greatest value a code stands for, and whether the greatest is one of them."""
-    if attribute.partition is not None:
+    if isinstance(attribute.partition, Partition):
         return _run(attribute.partition, column, label)
     if not isinstance(label, Bin):
         return label, label, True

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Timestamp
 from discreet.errors import InputError, Phrase, kind_of
 from discreet.marginals.domain import Attribute, Domain
+from discreet.marginals.partition import Partition
 from discreet.query.key import Bin
 from discreet.synth.parts import MadeColumn, plain_columns, taken_apart
 from discreet.synth.report.copies import Copy
@@ -90,7 +91,7 @@ def _read(name: str, column: Column, values: Any) -> ColumnValues:
 def _codes(attribute: Attribute, values: ColumnValues) -> NDArray[np.int64]:
     """The code of every value; that of a missing one, or -1 where none may be."""
     numbers = np.where(values.missing, np.nan, values.values)
-    if attribute.partition is not None:
+    if isinstance(attribute.partition, Partition):
         found = attribute.partition.codes(np.nan_to_num(numbers))
     elif not attribute.ordered:
         found = np.nan_to_num(numbers).astype(np.int64)
