@@ -1,5 +1,6 @@
 """Two looks at groups: charged whatever is chosen, decided by what was paid for, with the chances that are stated."""
 
+from dataclasses import replace
 from fractions import Fraction
 from unittest import mock
 
