@@ -75,9 +75,7 @@ def compress(domain: Domain, measured: Sequence[Target], total: float, parts: in
     return Compression(tuple(bins), tuple(targets), tuple(shares))
 
 
-def _bins(
-    attribute: Attribute, counts: Floats, deviation: float, total: float, parts: int
-) -> NDArray[np.int64]:
+def _bins(attribute: Attribute, counts: Floats, deviation: float, total: float, parts: int) -> NDArray[np.int64]:
     size = attribute.size
     inner = size - 1 if attribute.missing and size > 1 else size  # a missing value is nobody's neighbour
     if attribute.ordered:

@@ -34,6 +34,7 @@ _WARMING = 3  # steps until half of it is used
 _LONGER, _SHORTER = 1.15, 0.5
 _BACK = 0.8  # a step shrinks by this when momentum, and not its length, may have been too much
 _EVEN = 100  # deviations up to which small cells and empty ones weigh the same
+_SMALL = 200  # and at least up to one part in so many of all rows
 _STILL = 1e-12  # steps of no effect
 _ENOUGH = 0.7  # variances from the counts, in the mean: nearer is following noise
 Evaluate = Callable[[Sequence[Floats]], list[Floats]]
@@ -78,7 +79,7 @@ def descend(
     shapes = [target.values.shape for target in targets]
     ends = np.cumsum([target.values.size for target in targets])[:-1]
     values = np.concatenate([target.values.ravel() for target in targets]) / total
-    weights = _weights(targets)
+    weights = _weights(targets, total)
     noise = np.concatenate([np.broadcast_to(one.variance, one.values.shape).ravel() for one in targets]) / total**2
     joint = np.repeat([len(one.columns) > 1 for one in targets], [one.values.size for one in targets])
     judged = joint if joint.any() else np.ones_like(joint)
@@ -102,10 +103,10 @@ def descend(
             break
         momentum = _MOMENTUM * turn / (turn + _WARMING)
         step = momentum * moving - length * slopes
-        ahead, *after = look(potentials + step)
+        ahead, then, nearer = look(potentials + step)
         if ahead <= error:
             potentials += step
-            moving, error, (slopes, away) = step, ahead, after
+            moving, error, slopes, away = step, ahead, then, nearer
             length, turn = length * _LONGER, turn + 1
         else:
             length *= _BACK if turn else _SHORTER
@@ -113,11 +114,12 @@ def descend(
     return split(potentials)
 
 
-def _weights(targets: Sequence[Target]) -> Floats:
+def _weights(targets: Sequence[Target], total: float) -> Floats:
     """How much each count says. One of a single code says how many rows there are, and nothing of the model."""
     found = []
     for target in targets:
         noise = np.sqrt(np.broadcast_to(target.variance, target.values.shape))
-        found.append((1 / (noise**2 * (np.maximum(target.values, 0.0) + _EVEN * noise))).ravel())
+        even = np.maximum(_EVEN * noise, total / _SMALL)
+        found.append((1 / (noise**2 * (np.maximum(target.values, 0.0) + even))).ravel())
     most = max((float(one.max()) for one in found if one.size > 1), default=1.0)
     return np.concatenate([np.minimum(one / most, 1.0) for one in found])

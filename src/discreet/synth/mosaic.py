@@ -52,6 +52,7 @@ _MOST_LOOKS = 6_000_000  # rows times marginals for weights
 _FULL = 1024.0  # the heaviest weight as the meter gets it, which rounds them up to multiples of 1/64
 _MOST_BINS, _LEAST_BINS = 64, 16  # of a long column: where pairs have little noise, and in a wide table
 _FINE = 1.6  # bins of a long column, times the square root of a pair's noise as a part of all rows
+_TINY = 1e-3  # noise that counts as none
 _WIDE = 40  # columns from which on factors are looked for
 _MOST_PAIRS = Fraction(1, 2)  # and the part of all pairs that must be asked for
 _CODES = 2500  # bins of all columns together, at most, for factors
@@ -123,7 +124,7 @@ class _Mosaic:
             return BINS
         noise = math.sqrt(self.meter.noise(_PAIRS * self.meter.left / many).variance)
         least = _LEAST_BINS if self._wide(many) else BINS
-        return min(max(round(_FINE / math.sqrt(noise / self.total)), least), _MOST_BINS)
+        return min(max(round(_FINE * math.sqrt(self.total / max(noise, _TINY))), least), _MOST_BINS)
 
     def _wide(self, pairs: int) -> bool:
         """Whether there are so many columns, and pairs of them asked for, that factors are the way."""

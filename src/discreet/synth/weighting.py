@@ -6,7 +6,6 @@ hand instead of on all cells. The same descent finds them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -95,7 +94,9 @@ def reweight(
     def evaluate(potentials: Sequence[Floats]) -> list[Floats]:
         weights = weigh(potentials)
         return [
-            np.bincount(place, weights=weights, minlength=target.values.size).reshape(target.values.shape)
+            np.bincount(place, weights=weights, minlength=target.values.size)
+            .astype(np.float64)
+            .reshape(target.values.shape)
             for place, target in zip(cells, averaged, strict=True)
         ]
 
