@@ -1,12 +1,15 @@
 """Codes are merged where noise hides them, and rows get them back in the right proportions."""
 
+import time
+
 import numpy as np
 import pytest
 
 from discreet.data.column import Category, Integer
 from discreet.data.schema import Schema
-from discreet.marginals.domain import Domain
+from discreet.marginals.domain import Attribute, Domain
 from discreet.noise.replay import Replay
+from discreet.query.key import Key
 from discreet.synth.compression import compress
 from discreet.synth.descent import Target
 from planted import domain_of
@@ -34,7 +37,7 @@ def test_neighbours_share_a_bin_until_it_holds_enough():
 def test_short_columns_are_merged_only_where_noise_hides_them():
     counts = np.array([500.0, 31, 20, 18, 1000, 2, -3, 1, 0, 4, 40])
     bins = squeezed(GAPS, counts).bins[0]
-    np.testing.assert_array_equal(bins, [0, 1, 2, 2, 3, 3, 3, 3, 3, 3, 4])  # a tail of noise joins; missing is alone
+    np.testing.assert_array_equal(bins, [0, 1, 2, 2, 3, 2, 2, 2, 2, 2, 4])  # a tail of noise joins; missing is alone
 
 
 def test_a_missing_value_is_nobodys_neighbour():
@@ -113,3 +116,33 @@ def test_all_columns_together_say_how_many_rows_the_rare_codes_have():
     # Its errors are as large as it says. Codes that noise made seem frequent are not in the bin: that is a bias.
     assert 0.5 < np.std(off) < 1.5
     assert abs(np.mean(off)) < 3
+
+
+def test_a_heavy_code_stands_alone_and_its_neighbours_without_it():
+    counts = np.full(100, 20.0)
+    counts[40] = 2000
+    made = squeezed(LONG, counts, sigma=5.0)
+    bins = made.bins[0]
+    assert (bins == bins[40]).sum() == 1
+    assert made.targets[0].values[bins[40]] == 2000
+    assert bins[39] != bins[41]  # both sides are clear of noise, and are kept apart
+
+
+def test_many_thousand_codes_with_a_few_heavy_ones():
+    size, heavy = 65_536, [0, 500, 1000, 30_000, 65_535]
+    chance = np.random.default_rng(3)
+    counts = chance.normal(0, 10, size)
+    counts[heavy] += 8000
+    counts[10_000:12_000] += 5
+    domain = Domain((Attribute("n", Key("n"), tuple(range(size)), True, False),))
+    start = time.process_time()
+    made = compress(domain, [Target((0,), counts, np.array(100.0))], 50_000.0)
+    bins = made.bins[0]
+    for code in heavy:
+        assert (bins == bins[code]).sum() == 1
+    assert made.sizes[0] <= 100
+    rows = np.repeat(np.arange(made.sizes[0]), 500)[:, None]
+    codes = made.expand(rows, Replay(b"codes"))
+    np.testing.assert_array_equal(bins[codes[:, 0]], rows[:, 0])
+    assert time.process_time() - start < 5  # a table of bins by codes takes longer
+    np.testing.assert_allclose(np.bincount(bins, weights=made.shares[0]), 1.0)

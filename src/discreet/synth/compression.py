@@ -1,12 +1,14 @@
 """Fewer codes where there is little to tell apart: bins found from noisy counts of single columns, and undone in rows.
 
-Everything here works on what was measured. Codes with an order are merged with their neighbours until a bin holds
-enough rows; of those without, the rare ones are put together. When rows are made each bin is opened again, in the
-proportions that were measured, as far as they can be told from noise.
+Everything here works on what was measured. Of codes with an order a heavy one stands alone, so that what is true of it
+is not mixed with its neighbours, and light ones are merged until a bin holds enough rows; of those without, the rare
+ones are put together. When rows are made each bin is opened again, in the proportions that were measured, as far as
+they can be told from noise. A column may have many thousand codes: nothing here has a cell for every code and bin.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,13 +20,15 @@ from discreet.marginals.domain import Attribute, Domain
 from discreet.synth.descent import Target
 from discreet.synth.junction import Floats
 from discreet.synth.model import noisy_total, simplex
-from discreet.synth.sample import Codes, deal
+from discreet.synth.sample import Codes, open_bins
 
-__all__ = ["Compression", "compress"]
+__all__ = ["BINS", "Compression", "compress"]
 
 _CLEAR = 3.0  # standard deviations of noise that a bin must rise above
 _SHORT = 24  # columns with so few ordered codes are merged only where noise hides them
-_BINS = 32  # and longer ones to about so many bins of equal mass
+BINS = 32
+"""Longer ones are merged to bins that hold about one part in so many of all rows, unless said otherwise."""
+_LONG = 1000  # columns with more codes are merged so also where all others are only where noise hides them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,17 +48,16 @@ class Compression:
         """Rows of bins as rows of codes: each bin's rows are dealt to its codes by their shares."""
         codes = rows.copy()
         for column, (bins, shares) in enumerate(zip(self.bins, self.shares, strict=True)):
-            size = int(bins.max()) + 1
-            if np.array_equal(bins, np.arange(len(bins))):
-                continue
-            table = np.zeros((size, len(bins)))
-            table[bins, np.arange(len(bins))] = shares
-            codes[:, column] = deal(table, rows[:, column], bits)
+            if not np.array_equal(bins, np.arange(len(bins))):
+                codes[:, column] = open_bins(bins, shares, rows[:, column], bits)
         return codes
 
 
-def compress(domain: Domain, measured: Sequence[Target], total: float) -> Compression:
-    """Bins for every column, from its measured counts; long ordered ones of at least a part of `total` rows each."""
+def compress(domain: Domain, measured: Sequence[Target], total: float, parts: int = BINS) -> Compression:
+    """Bins for every column, from its measured counts; of long ordered ones each holds one of `parts` of `total` rows.
+
+    Where `total` is zero codes are merged only where noise hides them, unless there are very many.
+    """
     bins, targets, shares = [], [], []
     whole, doubt = noisy_total(measured), 1 / sum(1 / target.total()[1] for target in measured)
     for attribute, target in zip(domain.attributes, measured, strict=True):
@@ -62,7 +65,7 @@ def compress(domain: Domain, measured: Sequence[Target], total: float) -> Compre
         # All columns have the same number of rows, which all of them together say best: what is over or missing in one
         # column is noise. Of many codes it is much, and the bin of the rare ones would get nearly all of it.
         counts = target.values + (whole - target.values.sum()) / target.values.size
-        one = _bins(attribute, counts, deviation, total)
+        one = _bins(attribute, counts, deviation, total, parts)
         part = np.bincount(one) / len(one)  # of the codes
         values: Floats = np.bincount(one, weights=counts).astype(np.float64)
         variance: Floats = deviation**2 * len(one) * part * (1 - part) + doubt * part**2
@@ -72,37 +75,57 @@ def compress(domain: Domain, measured: Sequence[Target], total: float) -> Compre
     return Compression(tuple(bins), tuple(targets), tuple(shares))
 
 
-def _bins(attribute: Attribute, counts: Floats, deviation: float, total: float) -> NDArray[np.int64]:
+def _bins(attribute: Attribute, counts: Floats, deviation: float, total: float, parts: int) -> NDArray[np.int64]:
     size = attribute.size
     inner = size - 1 if attribute.missing and size > 1 else size  # a missing value is nobody's neighbour
     if attribute.ordered:
-        floor = total / _BINS if size > _SHORT else 0.0
+        whole = total if total > 0 or size <= _LONG else float(counts.sum())
+        floor = max(whole, 0.0) / parts if size > _SHORT else 0.0
         found = _runs(counts[:inner], deviation, floor)
     else:
         found = _others(counts[:inner], deviation)
     return np.concatenate([found, np.arange(found.max() + 1, found.max() + 1 + size - inner)]).astype(np.int64)
 
 
+def _clear(size: int, deviation: float) -> float:
+    """What a count must reach to be told from noise, where so many might reach it by chance."""
+    return max(_CLEAR, math.sqrt(2 * math.log(size))) * deviation
+
+
 def _runs(counts: Floats, deviation: float, floor: float) -> NDArray[np.int64]:
-    """Neighbours together until their sum is clear of its noise and reaches the floor."""
-    clear = _CLEAR * deviation
-    starts, mass, many, most = [0], 0.0, 0, 0.0
-    for code, count in enumerate(counts):
-        mass, many, most = mass + float(count), many + 1, max(most, float(count))
+    """Heavy codes alone; light ones with their neighbours until their sum is clear of its noise and reaches the floor.
+
+    Where a heavy code comes between light ones, a sum that is clear of its noise ends too; one that is not goes on
+    behind it. So there are at most about twice as many bins as heavy codes and floors together.
+    """
+    clear = _clear(len(counts), deviation)
+    heavy, enough = max(floor, clear), max(floor, clear)
+    bins, last, run = [0] * len(counts), -1, -1  # `last` bin there is, and the one that light codes go into now
+    mass, many, most, before = 0.0, 0, 0.0, -1  # of it; and the light bin that was full before
+    for code, count in enumerate(counts.tolist()):
+        if count >= heavy:
+            last += 1
+            bins[code] = last
+            if run >= 0 and mass >= clear * many**0.25:
+                run, before = -1, run
+            continue
+        if run < 0:
+            last += 1
+            run, mass, many, most = last, 0.0, 0, 0.0
+        bins[code] = run
+        mass, many, most = mass + count, many + 1, max(most, count)
         # Sums of many counts have more noise: one clear count will do, or a sum that is clear of some of that too.
-        if mass >= max(floor, clear) and (most >= clear or mass >= clear * many**0.25):
-            starts.append(code + 1)
-            mass, many, most = 0.0, 0, 0.0
-    if starts[-1] == len(counts) or (starts[-1] > 0 and mass < clear):  # too little is left over: the last bin gets it
-        starts.pop()
-    cuts = np.zeros(len(counts), dtype=np.int64)
-    cuts[starts[1:]] = 1
-    return np.cumsum(cuts)
+        if mass >= enough and (most >= clear or mass >= clear * many**0.25):
+            run, before = -1, run
+    found = np.array(bins, dtype=np.int64)
+    if run >= 0 and mass < clear:  # too little is left over: the light codes before get it, or whoever comes before
+        found[found == run] = before if before >= 0 else max(run - 1, 0)
+    return np.unique(found, return_inverse=True)[1].astype(np.int64)
 
 
 def _others(counts: Floats, deviation: float) -> NDArray[np.int64]:
     """Values that noise hides go into one bin, the last; all others stay."""
-    clear = counts >= _CLEAR * deviation
+    clear = counts >= _clear(len(counts), deviation)
     found = np.cumsum(clear) - 1
     found[~clear] = clear.sum()
     return found
@@ -110,14 +133,13 @@ def _others(counts: Floats, deviation: float) -> NDArray[np.int64]:
 
 def _shares(counts: Floats, deviation: float, bins: NDArray[np.int64]) -> Floats:
     """What part of its bin each code is taken to be."""
-    shares = np.zeros(len(bins))
-    for one in range(int(bins.max()) + 1):
-        places = np.flatnonzero(bins == one)
+    shares = np.ones(len(bins))
+    order = np.argsort(bins, kind="stable")
+    for places in np.split(order, np.cumsum(np.bincount(bins))[:-1]):
         mass = float(counts[places].sum())
-        if len(places) == 1 or mass <= 0:
-            shares[places] = 1 / len(places)
-        else:
-            shares[places] = simplex(_calmed(counts[places], deviation), mass) / mass
+        if len(places) > 1:
+            even = np.full(len(places), 1 / len(places))
+            shares[places] = even if mass <= 0 else simplex(_calmed(counts[places], deviation), mass) / mass
     return shares
 
 
@@ -125,7 +147,7 @@ def _calmed(counts: Floats, deviation: float) -> Floats:
     """Counts drawn towards their mean as far as noise may have spread them, but for those that stand out clearly."""
     rest = np.ones(len(counts), dtype=bool)
     for _ in range(3):
-        rest = counts - counts[rest].mean() <= _CLEAR * deviation
+        rest = counts - counts[rest].mean() <= _clear(len(counts), deviation)
     calm, inside = counts.copy(), counts[rest]
     middle = inside.mean()
     spread = float(((inside - middle) ** 2).sum())

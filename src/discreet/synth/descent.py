@@ -1,19 +1,24 @@
-"""The calmest table that agrees with what was measured.
+"""Potentials whose model comes near to noisy marginals, and stops before it follows their noise.
 
-Wanted are potentials on the measured marginals whose model comes near to the noisy counts, without following their
-noise. With N rows, probabilities p and counts y of a known variance, a round takes the step
+With probabilities p of the model, counts y of a known variance and N rows, the error is
 
-    theta' = argmin  N log Z(theta) - theta . y + sum of (calm / 2) * (theta - theta_before)^2,
+    sum of w * (p - y / N)^2 / 2,    w = 1 / (variance * (y + 300 deviations)), scaled so that the largest is one,
 
-a convex problem without constraints whose gradient, N p - y + calm * (theta - theta_before), is what one calibration
-gives; L-BFGS solves it. `calm` is in standard deviations of the noise. One round alone would leave a bias of calm
-times theta in the counts; with a few rounds, each starting where the last ended, strong dependence is met in full
-while noise has hardly been followed. (Each round is an implicit step of entropic mirror descent.)
+and a step moves every potential against w * (p - y / N). In the space of probabilities that is mirror descent with
+entropy as its distance: steps are multiplicative, so cells that the start holds to be nearly empty stay so unless much
+speaks against it. That large cells weigh less makes it quick, since they react most; that cells of up to 300 deviations
+weigh the same keeps it from running after noise in the small ones. Momentum makes it quicker. Where the error rises
+the last step is taken back and momentum dropped.
+
+It is meant to be stopped early. Strong dependence is met in the first steps, noise is followed in the last: a minimum
+that is reached in full is farther from the table than what came before it. The truth itself is about one variance away
+from each noisy count, so a model that is nearer to them than that, with some allowance for what it must fit, has seen
+what there is to see.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -22,16 +27,17 @@ import numpy as np
 from discreet.marginals.counts import Columns
 from discreet.synth.junction import Floats
 
-__all__ = ["CALM", "Target", "average_targets", "descend"]
+__all__ = ["Target", "average_targets", "descend"]
 
-CALM = 1.5
-"""How hard potentials are held back in the first round, in standard deviations of the noise for each unit."""
-_MEMORY = 12
-_STIFF = 4000  # of all rows, one part in so many: the least hold, or rounds would take too long
-_ROUNDS = 3
-_CLOSE = 1e-4  # standard deviations: nearer to the minimum is not worth a step
-_STUCK = 1e-6
-Evaluate = Callable[[Sequence[Floats]], tuple[float, list[Floats]]]
+_MOMENTUM = 0.9
+_WARMING = 3  # steps until half of it is used
+_LONGER, _SHORTER = 1.15, 0.5
+_BACK = 0.8  # a step shrinks by this when momentum, and not its length, may have been too much
+_EVEN = 300  # deviations up to which small cells and empty ones weigh the same
+_SMALL = 200  # and at least up to one part in so many of all rows
+_STILL = 1e-12  # steps of no effect
+_ENOUGH = 0.65  # variances from the counts, in the mean: nearer is following noise
+Evaluate = Callable[[Sequence[Floats]], list[Floats]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,81 +73,53 @@ def _average(group: list[Target]) -> Target:
 
 
 def descend(
-    evaluate: Evaluate,
-    targets: Sequence[Target],
-    start: Sequence[Floats],
-    total: float,
-    steps: int,
-    calm: float,
+    evaluate: Evaluate, targets: Sequence[Target], start: Sequence[Floats], total: float, steps: int
 ) -> list[Floats]:
-    """Potentials after three rounds, with about so many calls of `evaluate`, which gives log Z and the marginals."""
+    """Potentials after at most so many calls of `evaluate`, which gives the marginals' probabilities."""
     shapes = [target.values.shape for target in targets]
-    ends = np.cumsum([target.values.size for target in targets])
-    values = np.concatenate([target.values.ravel() for target in targets])
-    noise = np.concatenate([np.broadcast_to(one.variance, one.values.shape).ravel() for one in targets])
-    small = _CLOSE * np.sqrt(noise)
-    spread = np.maximum(calm * _ROUNDS * np.sqrt(noise), total / _STIFF)
-
-    center = np.zeros_like(values)
+    ends = np.cumsum([target.values.size for target in targets])[:-1]
+    values = np.concatenate([target.values.ravel() for target in targets]) / total
+    weights = _weights(targets, total)
+    noise = np.concatenate([np.broadcast_to(one.variance, one.values.shape).ravel() for one in targets]) / total**2
+    joint = np.repeat([len(one.columns) > 1 for one in targets], [one.values.size for one in targets])
+    judged = joint if joint.any() else np.ones_like(joint)
+    many = int(judged.sum())
 
     def split(flat: Floats) -> list[Floats]:
-        return [part.reshape(shape) for part, shape in zip(np.split(flat, ends[:-1]), shapes, strict=True)]
+        return [part.reshape(shape) for part, shape in zip(np.split(flat, ends), shapes, strict=True)]
 
-    def look(theta: Floats) -> tuple[float, Floats, Floats]:
-        """What is to be least, its gradient, and the inverse of its curvature along each potential."""
-        height, marginals = evaluate(split(theta))
-        mass = np.concatenate([one.ravel() for one in marginals])
-        away = theta - center
-        value = total * height - float(theta @ values) + float(away @ (spread * away)) / 2
-        return value, total * mass - values + spread * away, 1 / (total * mass * (1 - mass) + spread)
+    def look(potentials: Floats) -> tuple[float, Floats, float]:
+        """The error, its slopes, and how many variances away the counts of several columns are."""
+        off = np.concatenate([one.ravel() for one in evaluate(split(potentials))]) - values
+        slopes = weights * off
+        error = float(off @ slopes) / 2
+        return (error if math.isfinite(error) else math.inf), slopes, float((off**2 / noise) @ judged) / many
 
-    # Potentials that share a column push the same cells: a first step, which knows nothing of that, is a short one.
-    first = 1 / max(Counter(column for target in targets for column in target.columns).values())
-    theta = np.concatenate([one.ravel() for one in start])
-    for _ in range(_ROUNDS):
-        center = theta = _least(look, theta, steps // _ROUNDS, small, first)
-    return split(theta)
-
-
-def _least(
-    look: Callable[[Floats], tuple[float, Floats, Floats]], theta: Floats, steps: int, small: Floats, first: float
-) -> Floats:
-    """L-BFGS: where `look` is about least, after at most so many steps or with every slope `small`."""
-    value, pull, soft = look(theta)
-    past: list[tuple[Floats, Floats]] = []
-    while steps > 0 and bool((np.abs(pull) > small).any()):
-        way = -_newton(pull, soft, past)
-        slope, length = float(way @ pull), 1.0 if past else first
-        while steps > 0:
-            steps -= 1
-            ahead = theta + length * way
-            found, then, softer = look(ahead)
-            if found <= value + 1e-4 * length * slope + 1e-12 * abs(value):  # not so if it is not a number
-                break
-            length /= 2 if length > 0.1 else 8
+    potentials = np.concatenate([one.ravel() for one in start])
+    error, slopes, away = look(potentials)
+    moving, length, turn = np.zeros_like(potentials), 1.0, 0
+    for _ in range(steps - 1):
+        if length < _STILL or away <= _ENOUGH:
+            break
+        momentum = _MOMENTUM * turn / (turn + _WARMING)
+        step = momentum * moving - length * slopes
+        ahead, then, nearer = look(potentials + step)
+        if ahead <= error:
+            potentials += step
+            moving, error, slopes, away = step, ahead, then, nearer
+            length, turn = length * _LONGER, turn + 1
         else:
-            break
-        step, turn = ahead - theta, then - pull
-        if float(step @ turn) > 0:
-            past = [*past[-_MEMORY + 1 :], (step, turn)]
-        theta, value, pull, soft = ahead, found, then, softer
-        if length < _STUCK:
-            break
-    return theta
+            length *= _BACK if turn else _SHORTER
+            moving, turn = np.zeros_like(potentials), 0
+    return split(potentials)
 
 
-def _newton(pull: Floats, soft: Floats, past: Sequence[tuple[Floats, Floats]]) -> Floats:
-    """The gradient times about the inverse of the curvature: the two loops of L-BFGS around the diagonal one."""
-    way = pull.copy()
-    factors = []
-    for step, turn in reversed(past):
-        share = float(step @ way) / float(step @ turn)
-        way -= share * turn
-        factors.append(share)
-    if past:
-        step, turn = past[-1]
-        way *= float(step @ turn) / float(turn @ (soft * turn))
-    way *= soft
-    for (step, turn), share in zip(past, reversed(factors), strict=True):
-        way += (share - float(turn @ way) / float(step @ turn)) * step
-    return way
+def _weights(targets: Sequence[Target], total: float) -> Floats:
+    """How much each count says. One of a single code says how many rows there are, and nothing of the model."""
+    found = []
+    for target in targets:
+        noise = np.sqrt(np.broadcast_to(target.variance, target.values.shape))
+        even = np.maximum(_EVEN * noise, total / _SMALL)
+        found.append((1 / (noise**2 * (np.maximum(target.values, 0.0) + even))).ravel())
+    most = max((float(one.max()) for one in found if one.size > 1), default=1.0)
+    return np.concatenate([np.minimum(one / most, 1.0) for one in found])

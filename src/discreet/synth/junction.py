@@ -163,47 +163,41 @@ class Passing:
                 )
             )
 
-    def beliefs(self, potentials: Sequence[Floats]) -> tuple[float, list[Floats]]:
-        """The logarithm of the sum over all cells, and the probabilities of each clique's."""
-        height, beliefs = 0.0, list[Floats]()
-        for place in range(len(self._base)):
-            product, shift = self._product(place, potentials)
-            height += shift
-            beliefs.append(product)
+    def beliefs(self, potentials: Sequence[Floats]) -> list[Floats]:
+        """The probabilities of each clique's cells; not numbers where potentials contradict each other."""
+        beliefs = [self._product(place, potentials) for place in range(len(self._base))]
         sent: list[Floats] = [np.ones(())] * len(beliefs)
         for child in range(len(beliefs) - 1, 0, -1):
             parent, away, above, _, _ = self._up[child]
             message = beliefs[child].sum(axis=away)
-            whole = float(message.sum())
-            height += math.log(whole) if whole > 0 else math.nan
-            message /= whole if whole > 0 else math.nan
+            message /= _whole(message)
             sent[child] = message
             beliefs[parent] *= message.reshape(above)
-        whole = float(beliefs[0].sum())
-        height += math.log(whole) if whole > 0 else math.nan
-        beliefs[0] /= whole if whole > 0 else math.nan
+        beliefs[0] /= _whole(beliefs[0])
         for child in range(1, len(beliefs)):
             parent, away, _, beyond, below = self._up[child]
             known, held = beliefs[parent].sum(axis=beyond), sent[child]
             ratio = np.divide(known, held, out=np.zeros_like(held), where=held > 0)
             beliefs[child] *= ratio.reshape(below)
-            whole = float(beliefs[child].sum())
-            beliefs[child] /= whole if whole > 0 else math.nan
-        return height, beliefs
+            beliefs[child] /= _whole(beliefs[child])
+        return beliefs
 
-    def _product(self, place: int, potentials: Sequence[Floats]) -> tuple[Floats, float]:
+    def _product(self, place: int, potentials: Sequence[Floats]) -> Floats:
         total = self._base[place].copy()
         for index, shape in self._held[place]:
             total += potentials[index].reshape(shape)
-        shift = float(total.max())
-        total -= shift
-        return np.exp(total, out=total), shift
+        total -= total.max()
+        return np.exp(total, out=total)
 
     def marginals_of(self, beliefs: Sequence[Floats]) -> list[Floats]:
         """The probabilities of the marginals' cells."""
         return [beliefs[home].sum(axis=away) if away else beliefs[home] for home, away in self._found]
 
-    def evaluate(self, potentials: Sequence[Floats]) -> tuple[float, list[Floats]]:
-        """The logarithm of the sum over all cells, and the marginals that potentials make."""
-        height, beliefs = self.beliefs(potentials)
-        return height, self.marginals_of(beliefs)
+    def evaluate(self, potentials: Sequence[Floats]) -> list[Floats]:
+        """The probabilities of the marginals' cells that potentials make."""
+        return self.marginals_of(self.beliefs(potentials))
+
+
+def _whole(table: Floats) -> float:
+    total = float(table.sum())
+    return total if total > 0 else math.nan

@@ -17,7 +17,7 @@ from discreet.core.mechanism import Bits
 from discreet.errors import InputError, Phrase
 from discreet.marginals.counts import Columns
 from discreet.noise.replay import Replay, key_of
-from discreet.synth.descent import CALM, Target, average_targets, descend
+from discreet.synth.descent import Target, average_targets, descend
 from discreet.synth.junction import Floats, Junction, Passing, drop, junction, spread
 from discreet.synth.sample import Codes, sample
 
@@ -58,10 +58,10 @@ class Model:
         self._passing = passing
         self._potentials = list(potentials)
         self.total = total
-        self._beliefs = passing.beliefs(self._potentials)[1]
+        self._beliefs = passing.beliefs(self._potentials)
         if not all(np.isfinite(belief).all() for belief in self._beliefs):  # potentials that contradict each other
             self._potentials = [np.zeros_like(one) for one in self._potentials]
-            self._beliefs = passing.beliefs(self._potentials)[1]
+            self._beliefs = passing.beliefs(self._potentials)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -154,7 +154,6 @@ def fit(
     total: float | None = None,
     start: Model | None = None,
     steps: int = 300,
-    calm: float = CALM,
     also: Iterable[Columns] = (),
 ) -> Model:
     """The model whose marginals are nearest to the measured ones, each deviation weighed by its variance.
@@ -177,7 +176,7 @@ def fit(
     passing = Passing(sizes, junction(sizes, [*marginals, *also]), marginals, base)
     known = {} if start is None else start.potentials
     before = [known.get(target.columns, np.zeros(target.values.shape)) for target in averaged]
-    return Model(passing, descend(passing.evaluate, averaged, before, whole, steps, calm), whole)
+    return Model(passing, descend(passing.evaluate, averaged, before, whole, steps), whole)
 
 
 def _base(sizes: Sequence[int], targets: Sequence[Target], total: float) -> list[Floats]:

@@ -1,10 +1,13 @@
 """Discreet's own method: few codes, many small marginals, one tree, and weights for what the tree cannot hold.
 
 1. Every column is measured alone, and its codes are merged where noise hides them (`compress`).
-2. If the price allows it, all pairs of the workload are measured at once and those that differ from independence are
-   kept ("flat"). Otherwise the marginals that the model gets most wrong are chosen, some at a time, and measured, with
-   less noise once there is little left to see ("adaptive").
+2. If noise will leave pairs good enough, all pairs of the workload are measured at once and those that differ from
+   independence are kept ("flat"). Otherwise the marginals that the model gets most wrong are chosen, some at a time,
+   and measured, with less noise once there is little left to see ("adaptive").
 3. A junction tree of bounded size is fitted. Marginals that would make it too large are met by weighting its rows.
+
+A table of many columns of which all pairs are asked for has too many pairs to choose from, and to hold. There all of
+them are measured at once, and the few factors that stand out of their noise together make the rows ("factors").
 """
 
 from __future__ import annotations
@@ -20,10 +23,11 @@ from discreet.errors import InputError
 from discreet.marginals.counts import Columns
 from discreet.marginals.meter import Meter, Noisy
 from discreet.noise.replay import Replay, key_of
-from discreet.synth.compression import compress
+from discreet.synth.compression import BINS, compress
 from discreet.synth.descent import Target, average_targets
+from discreet.synth.factors import fit_factors
 from discreet.synth.junction import Floats, tree_cells
-from discreet.synth.model import Model, fit, noisy_total, target_of
+from discreet.synth.model import Model, fit, noisy_total, simplex, target_of
 from discreet.synth.sample import Codes
 from discreet.synth.synthetic import Synthetic, mean_noise, read_rows, row_count
 from discreet.synth.weighting import WeightedRows, reweight
@@ -31,32 +35,40 @@ from discreet.synth.workload import Workload, closure, read_workload
 
 __all__ = ["mosaic"]
 
-CELLS = 150_000
+CELLS = 60_000
 """How many cells the tree's cliques may have together."""
+_WAYS = ("flat", "adaptive", "factors")
 _PAIRS = Fraction(14, 17)  # of what single columns leave, the part that all pairs get at once
 _PICKS = {"rho": 80, "epsilon": 24}  # a first pick costs one part in so many
 _SELECT = Fraction(1, 10)  # of what a pick costs, the part that goes into choosing
 _BATCH = 6
+_BEARABLE = 0.11  # mean error of pairs by their noise, a part of all rows, up to which all are measured at once
 _LATE = 8  # picks after all pairs were measured
-_ROUND, _END, _WEIGH = 40, 200, 120  # steps of descent
+_ROUND, _END, _WEIGH = 40, 300, 60  # steps of descent, at most
 _LOUDER = {"rho": 4, "epsilon": 2}  # how much more half the noise costs
 _CANDIDATES = 1000
 _MOST_ROWS = 200_000  # for weights
 _MOST_LOOKS = 6_000_000  # rows times marginals for weights
 _FULL = 1024.0  # the heaviest weight as the meter gets it, which rounds them up to multiples of 1/64
+_MOST_BINS, _LEAST_BINS = 64, 16  # of a long column: where pairs have little noise, and in a wide table
+_FINE = 1.2  # bins of a long column, times the square root of a pair's noise as a part of all rows
+_TINY = 1e-3  # noise that counts as none
+_WIDE = 40  # columns from which on factors are looked for
+_MOST_PAIRS = Fraction(1, 2)  # and the part of all pairs that must be asked for
+_CODES = 2500  # bins of all columns together, at most, for factors
 _NOISE = math.sqrt(2 / math.pi)  # the mean of |x| for x normal
 
 
 def mosaic(meter: Meter, workload: Workload, rows: int | None = None, way: str | None = None) -> Synthetic:
-    """Rows made by discreet's own method; `way` is "flat" or "adaptive", by default what the price suits.
+    """Rows made by discreet's own method; `way` is "flat", "adaptive" or "factors", by default what suits the price.
 
     Guarantee
         Everything private is asked of the meter: the whole costs its price, and no more.
     """
     weighted = read_workload(workload, meter.domain)
     count = read_rows(rows)
-    if way not in (None, "flat", "adaptive"):
-        raise InputError("way", way, '"flat", "adaptive" or None')
+    if way not in (None, *_WAYS):
+        raise InputError("way", way, '"flat", "adaptive", "factors" or None')
     return _Mosaic(meter, weighted, count, way).run()
 
 
@@ -83,12 +95,14 @@ class _Mosaic:
         if bearing:
             pairs = [columns for columns in bearing if len(columns) == 2]
             amount = _PAIRS * (1 - share) * meter.price / len(pairs)
-            flat = self.way == "flat" if self.way else self._suits(pairs, amount)
-            meter.prepare(bearing)
-            if flat:
+            way = self.way or self._suited(pairs, amount)
+            meter.prepare(pairs if way == "factors" else bearing)
+            if way == "flat":
                 self._flat(pairs, amount, bearing)
-            else:
+            elif way == "adaptive":
                 self._adaptive(bearing)
+            else:
+                return self._factors(pairs, amount)
         elif meter.left:  # nothing to tell apart in any two columns: better single ones then
             left = meter.left / width
             self._merge([*ones, *(self._keep(meter.measure(columns, left)) for columns in alone)])
@@ -98,10 +112,25 @@ class _Mosaic:
     def _merge(self, ones: Sequence[Target]) -> None:
         """Put codes together that single columns, as measured, do not tell apart."""
         self.total = max(noisy_total(ones), 1.0)
-        self.compressed = compress(self.meter.domain, average_targets(ones), self.total)
+        self.compressed = compress(self.meter.domain, average_targets(ones), self.total, self._parts())
         self.sizes = self.compressed.sizes
         self.coarse = self.meter.merged(self.compressed.bins)
         self.held = list(self.compressed.targets)
+
+    def _parts(self) -> int:
+        """How many bins a long column gets: more where pairs will have little noise, fewer where there are many."""
+        many = sum(len(columns) == 2 for columns in closure(self.workload, least=2))
+        if many == 0 or self.meter.left == 0:
+            return BINS
+        noise = math.sqrt(self.meter.noise(_PAIRS * self.meter.left / many).variance)
+        least = _LEAST_BINS if self._wide(many) else BINS
+        return min(max(round(_FINE * math.sqrt(self.total / max(noise, _TINY))), least), _MOST_BINS)
+
+    def _wide(self, pairs: int) -> bool:
+        """Whether there are so many columns, and pairs of them asked for, that factors are the way."""
+        width = len(self.meter.domain)
+        wanted = self.way in (None, "factors")
+        return wanted and width >= _WIDE and pairs >= _MOST_PAIRS * math.comb(width, 2)
 
     def _bearing(self) -> dict[Columns, float]:
         """The marginals that may be measured: small ones first, and no more than can be looked at every time."""
@@ -119,11 +148,33 @@ class _Mosaic:
         self.measured.append(noisy)
         return target_of(noisy)
 
-    def _suits(self, pairs: Sequence[Columns], amount: Fraction) -> bool:
-        """Whether noise on all pairs leaves them good enough."""
+    def _suited(self, pairs: Sequence[Columns], amount: Fraction) -> str:
+        """The way for this many pairs: by the error that noise alone would leave in them, a part of all rows."""
         deviation = math.sqrt(self.meter.noise(amount).variance)
         cells = sum(self.coarse.domain.cells(columns) for columns in pairs) / len(pairs)
-        return 0.4 * deviation * cells / self.total <= 0.14
+        if _NOISE / 2 * deviation * cells / self.total <= _BEARABLE:
+            return "flat"
+        return "factors" if self._wide(len(pairs)) and sum(self.sizes) <= _CODES else "adaptive"
+
+    # Many columns.
+
+    def _factors(self, pairs: Sequence[Columns], amount: Fraction) -> Synthetic:
+        """All pairs once, what they show together, and what is left of the price for the pairs that this gets wrong."""
+        targets = [self._keep(self.coarse.measure(columns, amount)) for columns in pairs]
+        shares = [simplex(one.values, self.total) / self.total for one in self.compressed.targets]
+        bits = Replay(key_of([one.values for one in targets], "factors"))
+        found = fit_factors(shares, targets, self.total, bits)
+        rows = found.rows(min(max(round(self.total), 1), _MOST_ROWS), bits)
+        known = WeightedRows(self.sizes, rows, np.full(len(rows), 1 / len(rows)), self.total, {})
+        late = self._batch(dict.fromkeys(pairs, 1.0), known, self.meter.left / _LATE, _LATE)
+        known = reweight(known, rows, [*self.compressed.targets, *late], steps=_WEIGH)
+        count = row_count(self.wanted_rows, self.total)
+        self.notes.append(f"all {len(pairs)} pairs measured, {found.many} factors told from noise")
+        self.notes.append(f"{known.effective:.0%} of the weighted rows count")
+        codes = self.compressed.expand(known.rows(count, bits), bits)
+        return Synthetic(
+            codes, self.total, tuple(self.measured), self.compressed.bins, len(self.sizes), tuple(self.notes)
+        )
 
     # All pairs at once.
 

@@ -16,7 +16,7 @@ from discreet.core.mechanism import Bits
 from discreet.noise.replay import uniforms
 from discreet.synth.junction import Floats, Junction
 
-__all__ = ["Codes", "deal", "sample"]
+__all__ = ["Codes", "deal", "open_bins", "sample"]
 
 Codes = NDArray[np.int64]
 
@@ -52,13 +52,8 @@ def deal(table: Floats, given: Codes, bits: Bits) -> Codes:
         return np.zeros(0, dtype=np.int64)
     masses = table.sum(axis=1, keepdims=True)
     shares = np.divide(table, masses, out=np.full_like(table, 1 / wide), where=masses > 0)
-    order = np.lexsort((uniforms(bits, count), given))
+    order, places, first, lengths = _places(given, bits)
     groups = given[order]
-    first = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]])
-    lengths = np.diff(np.r_[first, count])
-    rank = np.arange(count) - np.repeat(first, lengths)
-    shift = np.repeat(uniforms(bits, len(first)), lengths)
-    places = (rank + shift) / np.repeat(lengths, lengths)  # each group's rows, evenly from 0 up to 1
     seen = groups[first]
     edges = np.cumsum(shares[seen], axis=1)
     edges /= edges[:, -1:]
@@ -71,3 +66,42 @@ def deal(table: Floats, given: Codes, bits: Bits) -> Codes:
     dealt = np.empty(count, dtype=np.int64)
     dealt[order] = cells
     return dealt
+
+
+def _places(given: Codes, bits: Bits) -> tuple[Codes, Floats, Codes, Codes]:
+    """Rows in order of what is given, by chance where that is the same, and each group's evenly from 0 up to 1.
+
+    Also the first row of each group, and how many it has.
+    """
+    count = len(given)
+    order = np.lexsort((uniforms(bits, count), given))
+    groups = given[order]
+    first = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]])
+    lengths = np.diff(np.r_[first, count])
+    rank = np.arange(count) - np.repeat(first, lengths)
+    shift = np.repeat(uniforms(bits, len(first)), lengths)
+    return order, (rank + shift) / np.repeat(lengths, lengths), first, lengths
+
+
+def open_bins(bins: Codes, shares: Floats, given: Codes, bits: Bits) -> Codes:
+    """For every row a code of the bin that is `given` for it, dealt systematically by the codes' shares of their bin.
+
+    >>> from discreet.noise.replay import Replay
+    >>> open_bins(np.array([0, 1, 0]), np.array([1.0, 1.0, 0.0]), np.array([1, 0, 0]), Replay(b"x"))
+    array([1, 0, 0])
+    """
+    if len(given) == 0:
+        return np.zeros(0, dtype=np.int64)
+    by_bin = np.argsort(bins, kind="stable")
+    by_bin = by_bin[shares[by_bin] > 0]
+    many = np.bincount(bins[by_bin], minlength=int(bins.max()) + 1)
+    ends = np.cumsum(many)
+    edges = np.cumsum(shares[by_bin])
+    starts = np.r_[0.0, edges][ends - many]
+    widths = edges[ends - 1] - starts
+    order, places, first, lengths = _places(given, bits)
+    group = np.repeat(given[order][first], lengths)
+    found = np.searchsorted(edges, starts[group] + places * widths[group], side="right")
+    opened = np.empty(len(given), dtype=np.int64)
+    opened[order] = by_bin[np.clip(found, (ends - many)[group], ends[group] - 1)]  # whatever rounding does
+    return opened

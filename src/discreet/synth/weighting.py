@@ -6,7 +6,6 @@ hand instead of on all cells. The same descent finds them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.core.mechanism import Bits
 from discreet.marginals.counts import Columns
 from discreet.noise.replay import uniforms
-from discreet.synth.descent import CALM, Target, average_targets, descend
+from discreet.synth.descent import Target, average_targets, descend
 from discreet.synth.junction import Floats
 from discreet.synth.model import Model
 from discreet.synth.sample import Codes
@@ -68,12 +67,11 @@ def flat(rows: Codes, columns: Columns, shape: tuple[int, ...]) -> NDArray[np.in
 
 
 def reweight(
-    model: Model,
+    model: Model | WeightedRows,
     rows: Codes,
     targets: Sequence[Target],
     start: Mapping[Columns, Floats] | None = None,
     steps: int = 60,
-    calm: float = CALM,
 ) -> WeightedRows:
     """Weights under which rows of a model come near to all targets, those it was fitted to and others.
 
@@ -85,18 +83,17 @@ def reweight(
     base = [model.potentials.get(target.columns, np.zeros(target.values.shape)) for target in averaged]
     cells = [flat(rows, target.columns, target.values.shape) for target in averaged]
 
-    def weigh(potentials: Sequence[Floats]) -> tuple[float, Floats]:
-        height = np.zeros(len(rows))
+    def weigh(potentials: Sequence[Floats]) -> Floats:
+        heights = np.zeros(len(rows))
         for place, potential, known in zip(cells, potentials, base, strict=True):
-            height += (potential - known).ravel()[place]
-        shift = float(height.max())
-        weights = np.exp(height - shift)
-        whole = float(weights.sum())
-        return shift + math.log(whole / len(rows)), weights / whole
+            heights += (potential - known).ravel()[place]
+        weights: Floats = np.exp(heights - heights.max())
+        weights /= weights.sum()
+        return weights
 
-    def evaluate(potentials: Sequence[Floats]) -> tuple[float, list[Floats]]:
-        height, weights = weigh(potentials)
-        return height, [
+    def evaluate(potentials: Sequence[Floats]) -> list[Floats]:
+        weights = weigh(potentials)
+        return [
             np.bincount(place, weights=weights, minlength=target.values.size)
             .astype(np.float64)
             .reshape(target.values.shape)
@@ -104,6 +101,6 @@ def reweight(
         ]
 
     first = [(start or {}).get(target.columns, known) for target, known in zip(averaged, base, strict=True)]
-    found = descend(evaluate, averaged, first, total, steps, calm)
+    found = descend(evaluate, averaged, first, total, steps)
     known = dict(zip([target.columns for target in averaged], found, strict=True))
-    return WeightedRows(sizes, rows, weigh(found)[1], total, known)
+    return WeightedRows(sizes, rows, weigh(found), total, known)
