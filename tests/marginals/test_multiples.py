@@ -14,7 +14,7 @@ from discreet.marginals.partition import Partition
 def classes(cut: Partition, kind: str, values: list) -> list[int]:
     found = Multiples.of(cut, kind)
     rows = ibis.memtable({"v": values})
-    query = rows.select(code=found.code(rows["v"], whole=kind == "integer"))
+    query = rows.select(code=found.code(rows["v"], found.nearest(rows["v"], whole=kind == "integer")))
     return ibis.duckdb.connect().execute(query)["code"].tolist()
 
 

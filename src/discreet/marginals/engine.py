@@ -20,13 +20,14 @@ from discreet.core.unit import Neighbours, Unit
 from discreet.data.column import Date, Real
 from discreet.data.dialect import added, engine_of
 from discreet.data.expression.calendar import day_number
-from discreet.data.read import as_declared, identity
+from discreet.data.read import as_declared, closed, identity
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.data.stored import StoredCodes
 from discreet.errors import InputError
 from discreet.marginals.counts import Bins, Columns
 from discreet.marginals.domain import Attribute, Domain
+from discreet.marginals.multiples import Multiples
 from discreet.noise.bits import words
 from discreet.query.compile import chosen
 from discreet.query.contribution import order_of
@@ -162,10 +163,12 @@ def encode(
     keyed = [attribute for attribute in domain.attributes if attribute.partition is None]
     keys = [attribute.key for attribute in keyed]
     table, codes = group_codes(keys, schema, chosen(Query(condition), schema, table), clamped=True)
-    found = dict(zip((attribute.name for attribute in keyed), codes, strict=True))
+    slots = {attribute.name: f"discreet key {place}" for place, attribute in enumerate(keyed)}
+    table = table.mutate(**dict(zip(slots.values(), codes, strict=True)))
+    table, located = _located([one for one in domain.attributes if one.partition is not None], schema, table)
     columns: dict[str, Expression] = {}
     for place, attribute in enumerate(domain.attributes):
-        code = found[attribute.name] if attribute.partition is None else _located(attribute, schema, table)
+        code = table[slots[attribute.name]] if attribute.partition is None else located[attribute.name]
         full = code.fill_null(attribute.size - 1) if attribute.missing else code
         columns[_name(place)] = full.cast("int16" if attribute.size <= 2**15 else "int32")
     names = list(columns)
@@ -176,16 +179,41 @@ def encode(
     return rows if unit.column is None else _limited(rows, names, unit, salt)
 
 
-def _located(attribute: Attribute, schema: Schema, table: Expression) -> Expression:
-    """The code of a number or a day by the partition of its column; missing where it is."""
+def _located(
+    attributes: Sequence[Attribute], schema: Schema, table: Expression
+) -> tuple[Expression, dict[str, Expression]]:
+    """Codes of numbers and days by the partitions of their columns; missing where they are.
+
+    The table gets each value, and each point nearest to one, as a column: an engine would compute them again for every
+    time that they are named.
+    """
     import ibis
 
-    name = attribute.key.column
-    column, partition = schema.columns[name], attribute.partition
-    value = as_declared(table[schema.slot(name)], column)
-    number = day_number(value) if isinstance(column, Date) else value
-    code = partition.code(number, whole=not isinstance(column, Real)) if partition is not None else number
-    return number.notnull().ifelse(code, ibis.null("int64"))
+    columns = {one.key.column: schema.columns[one.key.column] for one in attributes}
+    values = {name: f"discreet value {place}" for place, name in enumerate(columns)}
+    read = {}
+    for name, column in columns.items():
+        value = as_declared(table[schema.slot(name)], column)
+        read[values[name]] = day_number(value) if isinstance(column, Date) else value
+    table = closed(table.mutate(**read)) if read else table
+    points: dict[tuple[Any, ...], tuple[str, Expression]] = {}
+    slots = {}
+    for one in attributes:
+        name, cut = one.key.column, one.partition
+        if cut is not None:
+            grid = cut.points if isinstance(cut, Multiples) else cut
+            key = (name, grid.origin, grid.unit)
+            whole = not isinstance(columns[name], Real)
+            fresh = f"discreet point {len(points)}", grid.nearest(table[values[name]], whole=whole)
+            slots[one.name] = points.setdefault(key, fresh)[0]
+    table = closed(table.mutate(**dict(points.values()))) if points else table
+    found = {}
+    for one in attributes:
+        value = table[values[one.key.column]]
+        if one.partition is not None:
+            code = one.partition.code(value, table[slots[one.name]])
+            found[one.name] = value.notnull().ifelse(code, ibis.null("int64"))
+    return table, found
 
 
 def _binned(code: Expression, bins: NDArray[np.int64]) -> Expression:

@@ -45,20 +45,30 @@ class Multiples:
         """How many classes there are."""
         return len(self.factors) + 2
 
-    def code(self, value: Expression, *, whole: bool) -> Expression:
-        """The class of a number, in an engine."""
+    def nearest(self, value: Expression, *, whole: bool) -> Expression:
+        """The point nearest to a number within the bounds, in an engine: `whole` if it is an integer there."""
+        return self.points.nearest(value, whole=whole)
+
+    def code(self, value: Expression, index: Expression) -> Expression:
+        """The class of a number in an engine, by the point nearest to it."""
         import ibis
 
-        index = self.points.code(value, whole=whole)
         number = index + int(self.points.origin / self.points.unit)
-        code = ibis.literal(1, "int64")
-        for place, factor in enumerate(self.factors[1:], start=2):
-            divides = floored(number, factor) * factor == number
-            code = divides.ifelse(ibis.literal(place, "int64"), code)
+        code = self._class(number, 0)
         code = (number == 0).ifelse(ibis.literal(self.size - 1, "int64"), code)
         if not self.points.other:
             return code
-        return (index == self.points.size - 1).ifelse(ibis.literal(0, "int64"), code)
+        return (self.points.code(value, index) == self.points.size - 1).ifelse(ibis.literal(0, "int64"), code)
+
+    def _class(self, number: Expression, place: int) -> Expression:
+        """The class of a multiple of `factors[place]`: few numbers are multiples of the larger ones."""
+        import ibis
+
+        here = ibis.literal(place + 1, "int64")
+        if place + 1 == len(self.factors):
+            return here
+        factor = self.factors[place + 1]
+        return (floored(number, factor) * factor == number).ifelse(self._class(number, place + 1), here)
 
     def unit(self, code: int) -> Fraction:
         """The step that a class stands for."""

@@ -133,8 +133,8 @@ class Partition:
         whole = np.clip(np.nan_to_num(index), 0, self.last).astype(np.int64)
         return np.asarray(np.searchsorted(self.starts, whole, side="right") - 1, dtype=np.int64)
 
-    def code(self, value: Expression, *, whole: bool) -> Expression:
-        """The code of a number within the bounds, in an engine: `whole` if it is an integer there.
+    def nearest(self, value: Expression, *, whole: bool) -> Expression:
+        """The point nearest to a number within the bounds, in an engine: `whole` if it is an integer there.
 
         Floats are divided as every engine divides them, and the quotient is rounded to a point.
         """
@@ -148,14 +148,18 @@ class Partition:
             # Half a unit first: a number too small to be divided is then no reason for an engine to fail.
             scaled = (number - float(self.origin) + float(self.unit) / 2) / float(self.unit)
             index = scaled.floor().cast("int64")
-        index = ibis.greatest(ibis.least(index, self.last), 0)
-        code = _search(_numbered(self.segments), index)
-        if not self.other or (whole and self.unit == 1):
-            return code
-        nearest = self._nearest(index)
-        return (value.cast("float64") == nearest).ifelse(code, ibis.literal(self.size - 1, "int64"))
+        return ibis.greatest(ibis.least(index, self.last), 0)
 
-    def _nearest(self, index: Expression) -> Expression:
+    def code(self, value: Expression, index: Expression) -> Expression:
+        """The code of a number in an engine, by the point nearest to it."""
+        import ibis
+
+        code = _search(_numbered(self.segments), index)
+        if not self.other:
+            return code
+        return (value.cast("float64") == self._float(index)).ifelse(code, ibis.literal(self.size - 1, "int64"))
+
+    def _float(self, index: Expression) -> Expression:
         """The float nearest to a point: one division of whole numbers."""
         scale = self.origin.denominator * self.unit.denominator
         start, step = int(self.origin * scale), int(self.unit * scale)
