@@ -34,7 +34,7 @@ SHARE = Fraction(1, 20)
 _MOST_POINTS = 2**23
 _MOST_FOUND = 96  # of one column
 _STEPS = Fraction(1, 5)  # of what a column gets, the part that looks for its step
-_FEW, _SURE = 0.005, 0.02  # of all rows: how many may lie off a step, and how small noise on that must be
+_FEW, _SURE = 0.005, 0.01  # of all rows: how many may lie off a step, and how small noise on that must be
 _CHANCE = 4  # standard deviations by which as many rows as neighbours have happen to be more
 _CONFIDENCE = 0.9  # that no point of a column is lifted or lowered so far by noise alone
 
