@@ -221,8 +221,8 @@ def test_potentials_that_contradict_each_other_leave_a_model():
     passing = Passing(sizes, junction(sizes, marginals), marginals, base)
     one, two = np.zeros((2, 2)), np.zeros((2, 2))
     one[:, 0], two[1, :] = 5000.0, 5000.0  # the middle column is surely 0, and surely 1
-    height, _ = passing.beliefs([one, two])
-    assert np.isnan(height)  # a step of descent that gets there is taken back
+    beliefs = passing.beliefs([one, two])
+    assert any(np.isnan(belief).any() for belief in beliefs)  # a step of descent that gets there is taken back
     model = Model(passing, [one, two], 10.0)
     assert model.marginal((1,)).sum() == pytest.approx(10)
     assert len(model.rows(7)) == 7

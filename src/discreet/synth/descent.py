@@ -2,11 +2,11 @@
 
 With probabilities p of the model, counts y of a known variance and N rows, the error is
 
-    sum of w * (p - y / N)^2 / 2,    w = 1 / (variance * (y + 100 deviations)), scaled so that the largest is one,
+    sum of w * (p - y / N)^2 / 2,    w = 1 / (variance * (y + 300 deviations)), scaled so that the largest is one,
 
 and a step moves every potential against w * (p - y / N). In the space of probabilities that is mirror descent with
 entropy as its distance: steps are multiplicative, so cells that the start holds to be nearly empty stay so unless much
-speaks against it. That large cells weigh less makes it quick, since they react most; that cells of up to 100 deviations
+speaks against it. That large cells weigh less makes it quick, since they react most; that cells of up to 300 deviations
 weigh the same keeps it from running after noise in the small ones. Momentum makes it quicker. Where the error rises
 the last step is taken back and momentum dropped.
 
@@ -33,10 +33,10 @@ _MOMENTUM = 0.9
 _WARMING = 3  # steps until half of it is used
 _LONGER, _SHORTER = 1.15, 0.5
 _BACK = 0.8  # a step shrinks by this when momentum, and not its length, may have been too much
-_EVEN = 100  # deviations up to which small cells and empty ones weigh the same
+_EVEN = 300  # deviations up to which small cells and empty ones weigh the same
 _SMALL = 200  # and at least up to one part in so many of all rows
 _STILL = 1e-12  # steps of no effect
-_ENOUGH = 0.7  # variances from the counts, in the mean: nearer is following noise
+_ENOUGH = 0.65  # variances from the counts, in the mean: nearer is following noise
 Evaluate = Callable[[Sequence[Floats]], list[Floats]]
 
 
