@@ -30,7 +30,7 @@ from discreet.synth.junction import Floats, tree_cells
 from discreet.synth.model import Model, fit, noisy_total, simplex, target_of
 from discreet.synth.sample import Codes
 from discreet.synth.synthetic import Synthetic, mean_noise, read_rows, row_count
-from discreet.synth.weighting import WeightedRows, reweight
+from discreet.synth.weighting import WeightedRows, reweight, weighted
 from discreet.synth.workload import Workload, closure, read_workload
 
 __all__ = ["mosaic"]
@@ -263,11 +263,12 @@ class _Mosaic:
         return reweight(model, rows, [*self.held, *self.loose[:room]], steps=_WEIGH)
 
     def _rows(self, model: Model, known: WeightedRows | Model, count: int, bits: Replay) -> Codes:
-        """So many rows. More than were weighed would be the same ones many times: they are drawn and weighed anew."""
+        """So many rows. More than were weighed would be the same ones many times: others get weights by the same rule."""
         if isinstance(known, Model) or count <= len(known.codes):
             return known.rows(count, bits)
         sizes = [len(one) for one in np.array_split(np.empty(count), -(-count // _MOST_ROWS))]
-        return np.concatenate([self._reweighted(model, model.rows(size, bits)).rows(size, bits) for size in sizes])
+        drawn = (weighted(model, model.rows(size, bits), known.potentials).rows(size, bits) for size in sizes)
+        return np.concatenate(list(drawn))
 
     def _finish(self) -> Synthetic:
         model = self._fitted(_END, self.model)

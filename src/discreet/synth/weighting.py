@@ -19,7 +19,7 @@ from discreet.synth.junction import Floats
 from discreet.synth.model import Model
 from discreet.synth.sample import Codes
 
-__all__ = ["WeightedRows", "reweight"]
+__all__ = ["WeightedRows", "reweight", "weighted"]
 
 
 class WeightedRows:
@@ -64,6 +64,15 @@ def flat(rows: Codes, columns: Columns, shape: tuple[int, ...]) -> NDArray[np.in
     for column, size in zip(columns, shape, strict=True):
         cells = cells * size + rows[:, column]
     return cells
+
+
+def weighted(model: Model, rows: Codes, potentials: Mapping[Columns, Floats]) -> WeightedRows:
+    """Other rows of a model under potentials that `reweight` found."""
+    heights = np.zeros(len(rows))
+    for columns, potential in potentials.items():
+        known = model.potentials.get(columns, np.zeros(potential.shape))
+        heights += (potential - known).ravel()[flat(rows, columns, potential.shape)]
+    return WeightedRows(model.sizes, rows, np.exp(heights - heights.max(initial=-np.inf)), model.total, potentials)
 
 
 def reweight(
