@@ -4,8 +4,8 @@ python bench/synth_peers.py --data FOLDER --out FILE [--tables a,b] [--epsilons 
                             [--peers private-pgm:mst,...] [--json]
 
 Each run is at the peer's defaults, in a process of its own, and is stopped after `--limit` seconds of CPU time. delta
-is 1/n^2. A line of FILE is one run: what was asked, with which versions, what came out or why nothing did. What is in FILE
-already is not run again, and a peer that was stopped once on a table is not tried there with another seed.
+is 1/n^2. A line of FILE is one run: what was asked, with which versions, what came out or why nothing did. What is in
+FILE already is not run again, and a peer that was stopped once on a table is not tried there with another seed.
 """
 
 from __future__ import annotations

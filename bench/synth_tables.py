@@ -167,14 +167,15 @@ def auc(name: str, domain: Domain, codes: np.ndarray, made: np.ndarray | None) -
     whole table, the fifth included: what privacy costs is all that kept the made rows from leaning on it.
     """
     source = SOURCES.get(name)
-    if source is None or source.target is None:
+    names = [one.name for one in domain.attributes]
+    if source is None or source.target is None or source.target[0] not in names:
         return None
     try:
         from sklearn.ensemble import HistGradientBoostingClassifier
         from sklearn.metrics import roc_auc_score
     except ImportError:
         return None
-    place = [one.name for one in domain.attributes].index(source.target[0])
+    place = names.index(source.target[0])
     order = np.random.default_rng(5).permutation(len(codes))
     tested, learnt = codes[order[: len(codes) // 5]][:LEARNT], codes[order[len(codes) // 5 :]]
     learnt = (learnt if made is None else made[np.random.default_rng(6).permutation(len(made))])[:LEARNT]
