@@ -27,14 +27,14 @@ WAYS = (2, 3, 5)
 # Where private-pgm's scripts are: its package on PyPI holds the inference, not the mechanisms.
 SCRIPTS = ENVIRONMENTS / "private-pgm-scripts"
 COMMITS = {
-    "aim": "02995f2415ba0fc32ccbba4ed3b99d15ffffd0c3",
+    "aim": "a92f2666f8b7daebfaaf48a5b40436d38f9dfa38",
     "mst": "102444311e3caf6eaf96978363ad7cbf13a19d57",
     "mechanism": "a1c74092973057bd297f2c15beef65a96bc9e0f1",
     "cdp2adp": "d2f62d8835f590b6e5b83fa13155c8ec0192bf02",
 }
 DPSYNTH = "dpsynth @ git+https://github.com/google/dpsynth.git@53ab10df9d041d023baa6dafef4c46cec24c01d8"
 REQUIREMENTS = {
-    "private-pgm": ["mbi==1.1.0", "jax==0.10.2", "matplotlib", "pandas", "networkx", "scipy"],
+    "private-pgm": ["mbi==2.0.0", "jax==0.10.2", "matplotlib", "pandas", "networkx", "scipy"],
     "smartnoise": ["torch==2.13.0", "smartnoise-synth==1.0.8", "jax==0.10.2"],
     "dpsynth": [DPSYNTH],
 }

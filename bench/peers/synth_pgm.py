@@ -1,9 +1,10 @@
 """private-pgm's own scripts, as its authors wrote them and at their defaults. Arguments: aim or mst, the folder that
 holds the scripts, a .npz file with codes, sizes, epsilon, delta and seed. Saves rows beside it; prints what it took.
 
-AIM's workload is that of its script: all pairs of columns with at most 10,000 cells. mst.py was written for a Dataset
-that had its codes as one array, `data`, of any type; mbi 1.1.0 holds whole numbers, a column each, so the array is
-given back here and what the script hands over is made whole.
+AIM's workload is that of its script: all pairs of columns with at most 10,000 cells. The scripts were written for
+versions of mbi between releases. On mbi 2.0.0 a few names differ, and are given back here: an estimate that starts from
+`potentials`, mirror descent as a function, `attrs` of a domain, a data set made of an array. (mbi 1.1.0 has most of
+them, but draws rows in order inside each group, so that columns that share a neighbour rise together.)
 """
 
 import hashlib
@@ -15,6 +16,7 @@ import time
 import warnings
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 
 warnings.filterwarnings("ignore")
 
@@ -28,12 +30,24 @@ epsilon, delta = float(job["epsilon"]), float(job["delta"])
 names = [f"c{place}" for place in range(len(job["sizes"]))]
 domain = mbi.Domain(names, [int(size) for size in job["sizes"]])
 data = mbi.Dataset({name: job["codes"][:, place] for place, name in enumerate(names)}, domain)
-mbi.Dataset.data = property(lambda self: np.column_stack([self.to_dict()[name] for name in self.domain.attrs]))
+
+
+class MirrorDescent(mbi.estimation.MirrorDescent):
+    def estimate(self, *job, potentials=None, **how):
+        return super().estimate(*job, warm_start=potentials, **how)
+
+
+estimation = SimpleNamespace(
+    MirrorDescent=MirrorDescent,
+    mirror_descent=lambda domain, measurements, iters: MirrorDescent().estimate(domain, measurements, iters=iters),
+)
+mbi.Domain.attrs = property(lambda self: self.attributes)
 np.random.seed(int(job["seed"]))  # noqa: NPY002 - the scripts draw from it
 
 if method == "aim":
     import aim
 
+    aim.estimation = estimation
     start = time.process_time()
     settings = {key: aim.default_params()[key] for key in ("max_model_size", "max_iters", "degree", "max_cells")}
     pairs = itertools.combinations(names, settings["degree"])
@@ -43,7 +57,8 @@ if method == "aim":
 else:
     import mst
 
-    mst.Dataset = lambda values, domain: mbi.Dataset(np.asarray(values).astype(np.int64), domain)
+    mst.estimation = estimation
+    mst.Dataset = lambda values, domain: mbi.Dataset(dict(zip(domain.attrs, values.astype(int).T, strict=True)), domain)
     start = time.process_time()
     settings = {}
     made = mst.MST(data, epsilon, delta)
