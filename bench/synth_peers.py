@@ -82,13 +82,20 @@ def measured(
             found = run_peer(python, script, method, *where, str(path), seconds=limit, wall=6 * limit)
         except (PeerError, OSError) as problem:
             return {**asked, "failed": str(problem)}
-        made = np.load(found.pop("rows")).astype(np.int64)
-    off: dict[str, object] = {"made": len(made)}
+        made, drawn = (np.load(found.pop(one)).astype(np.int64) if one in found else None for one in ("rows", "drawn"))
+    found |= compared(folder, name, made)
+    return {**asked, **found, **({} if drawn is None else {"drawn": compared(folder, name, drawn)})}
+
+
+def compared(folder, name: str, made: np.ndarray) -> dict:
+    """How far rows are off, in marginals of two, three and five columns, and what a classifier learns from them."""
+    domain, codes = table(folder, name)
+    off: dict[str, object] = {"made": len(made), "auc": auc(name, domain, codes, made)}
     for columns in WAYS:
         marginals = workload(domain, len(codes), columns)
         if marginals:
             off[f"max{columns}"], off[f"TV{columns}"] = errors(domain, codes, made, marginals)
-    return {**asked, **found, **off, "auc": auc(name, domain, codes, made)}
+    return off
 
 
 def stored(path: Path) -> list[dict]:
@@ -125,6 +132,11 @@ def shown(report: Report, runs: list[dict], name: str, columns: int, epsilon: fl
         scores = [run["auc"] for run in ended if run["auc"] is not None]
         if scores:
             report.figure(case, "AUC, trained on synthetic", float(np.mean(scores)), f"of {len(scores)} runs")
+        drawn = [run["drawn"] for run in ended if f"max{columns}" in run.get("drawn", {})]
+        if drawn:
+            many = f"of {len(drawn)} runs, rows drawn one by one"
+            report.figure(case, "max, mean, drawn", float(np.mean([one[f"max{columns}"] for one in drawn])), many)
+            report.figure(case, "TV, drawn", float(np.mean([one[f"TV{columns}"] for one in drawn])), "of rows")
         report.figure(case, "time", float(np.mean([run["cpu"] for run in ended])), "CPU s")
         report.figure(case, "memory", max(run["megabytes"] for run in ended), "MB")
 
@@ -168,6 +180,8 @@ def main() -> None:
         (peer, name, epsilon, seed)
         for seed, epsilon, name, peer in itertools.product(range(options.seeds), epsilons, names, peers)
     )
+    if options.quick or options.no_peers:  # what there is; runs take minutes each
+        jobs = iter(())
     runs = collect(report, options.out, jobs, folder=folder, limit=options.limit)
     for name, columns, epsilon in itertools.product(names, (3, 5), epsilons):
         shown(report, runs, name, columns, epsilon)

@@ -45,8 +45,8 @@ def families(columns: int) -> np.ndarray:
     codes = np.empty((WIDE, columns), dtype=np.int64)
     for place, size in enumerate(sizes_of(columns)):
         if place % 10 == 0:
-            shared = 0.5 * common + np.sqrt(0.75) * chance.normal(size=WIDE)
-        lean = chance.uniform(0.2, 0.8)
+            shared = 0.7 * common + 0.714 * chance.normal(size=WIDE)
+        lean = chance.uniform(0.3, 0.9)
         value = lean * shared + np.sqrt(1 - lean**2) * chance.normal(size=WIDE)
         parts = np.cumsum(chance.dirichlet(np.full(size, 2.0)))[:-1]
         codes[:, place] = np.searchsorted(np.quantile(value, parts), value)
