@@ -10,6 +10,7 @@ FILE already is not run again, and a peer that was stopped once on a table is no
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import tempfile
@@ -64,6 +65,15 @@ def scripts() -> Path:
     return SCRIPTS
 
 
+@functools.cache
+def installed(library: str, report: Report) -> Path | str:
+    """The Python of a peer's environment, or why there is none; tried once."""
+    try:
+        return environment(f"synth-{library}", REQUIREMENTS[library], report)
+    except (PeerError, OSError) as problem:
+        return str(problem)
+
+
 def measured(
     report: Report, peer: tuple[str, str], name: str, epsilon: float, seed: int, *, folder, limit: int
 ) -> dict:
@@ -76,7 +86,9 @@ def measured(
         path = Path(scratch) / "job.npz"
         np.savez(path, codes=codes.astype(np.int32), sizes=domain.sizes, **job)
         try:
-            python = environment(f"synth-{library}", REQUIREMENTS[library], report)
+            python = installed(library, report)
+            if isinstance(python, str):
+                return {**asked, "failed": python}
             where = [str(scripts())] if library == "private-pgm" else []
             script = f"synth_{library.removeprefix('private-')}.py"
             found = run_peer(python, script, method, *where, str(path), seconds=limit, wall=6 * limit)
