@@ -1,15 +1,17 @@
 """Synthetic tables by every method: errors of marginals, AUC, time and memory, beside other libraries.
 
 python bench/synth.py [--quick] [--json] [--data FOLDER] [--runs N] [--methods a,b] [--tables adult,loans,salary]
-                      [--columns 3,5] [--epsilons 0.1,1] [--no-peers | --peers-from FILE | --limit 600] [--picture FILE]
+                      [--columns 2,3,5] [--epsilons 0.1,1] [--no-peers | --peers-from FILE | --limit 600]
+                      [--picture FILE]
 
 FOLDER holds the tables as codes (NAME.csv.gz, NAME-domain.json; bench/synth_tables.py says where); without them a table
-of ADULT's size is made up. A workload is 64 random marginals of three or of five columns with at most as many cells as
-the table has rows. delta is 1/n^2, one row is added or removed, the price is the zCDP that (epsilon, delta) allows.
-`max` is the largest error of a cell, `TV` the mean over marginals of half the L1 distance, both as parts of all rows,
-both of sampled rows. `AUC` is that of a classifier trained on the synthetic rows and tested on real ones. Every run is
-a process of its own, so that memory is that of one method. Peers run once for a table, epsilon and seed, at their
-defaults and within a limit of CPU seconds (bench/synth_peers.py); with --peers-from what they did earlier is printed.
+of ADULT's size is made up. A workload is all pairs of columns, or 64 random marginals of three or of five, with at most
+as many cells as the table has rows. delta is 1/n^2, one row is added or removed, the price is the zCDP that (epsilon,
+delta) allows. `max` is the largest error of a cell, `TV` the mean over marginals of half the L1 distance, both as parts
+of all rows, both of sampled rows. `AUC` is that of a classifier trained on rows made for pairs and tested on real ones.
+Every run is a process of its own, so that memory is that of one method. Peers run once for a table, epsilon and seed,
+at their defaults and within a limit of CPU seconds (bench/synth_peers.py); with --peers-from what they did earlier is
+printed.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ def run(method: str, folder: Path | None, name: str, columns: int, epsilon: floa
     if meter.left != 0:
         raise RuntimeError("the price was not spent")
     megabytes = peak_megabytes()
-    score = auc(name, domain, codes, made.codes)
+    score = auc(name, domain, codes, made.codes) if columns == 2 else None
     return (*errors(domain, codes, made.codes, marginals), seconds, megabytes, float("nan") if score is None else score)
 
 
@@ -120,7 +122,7 @@ def main() -> None:
         runs={"type": int, "default": 5},
         methods={"default": ",".join(METHODS)},
         tables={"default": ",".join(SOURCES)},
-        columns={"default": "3,5"},
+        columns={"default": "2,3,5"},
         epsilons={"default": ",".join(f"{one:g}" for one in EPSILONS)},
         limit={"type": int, "default": LIMIT, "help": "CPU seconds after which a peer's run is stopped"},
         picture={"type": Path, "help": "also draw the largest errors into this file"},
@@ -137,6 +139,7 @@ def main() -> None:
         for method in methods:
             if method != "rap":  # needs JAX, and longer: see bench/rap.py
                 measured(report, method, folder, "adult", 3, 1.0, 1)
+        measured(report, methods[0], folder, "adult", 2, 1.0, 1)
         shown(report, earlier, "adult", 3, 1.0)
         return
     names = options.tables.split(",") if folder is not None else ["adult"]

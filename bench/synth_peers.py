@@ -142,7 +142,7 @@ def shown(report: Report, runs: list[dict], name: str, columns: int, epsilon: fl
         report.figure(case, "max, worst", max(run[f"max{columns}"] for run in ended), many)
         report.figure(case, "TV", float(np.mean([run[f"TV{columns}"] for run in ended])), "of rows")
         scores = [run["auc"] for run in ended if run["auc"] is not None]
-        if scores:
+        if scores and columns == 2:
             report.figure(case, "AUC, trained on synthetic", float(np.mean(scores)), f"of {len(scores)} runs")
         drawn = [run["drawn"] for run in ended if f"max{columns}" in run.get("drawn", {})]
         if drawn:
@@ -195,7 +195,7 @@ def main() -> None:
     if options.quick or options.no_peers:  # what there is; runs take minutes each
         jobs = iter(())
     runs = collect(report, options.out, jobs, folder=folder, limit=options.limit)
-    for name, columns, epsilon in itertools.product(names, (3, 5), epsilons):
+    for name, columns, epsilon in itertools.product(names, WAYS, epsilons):
         shown(report, runs, name, columns, epsilon)
 
 

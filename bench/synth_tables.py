@@ -120,8 +120,10 @@ def domain_of(sizes: dict[str, int], unordered: frozenset[str]) -> Domain:
 
 
 def workload(domain: Domain, rows: int, columns: int) -> list[tuple[int, ...]]:
-    """64 random marginals of so many columns, none with more cells than there are rows."""
+    """64 random marginals of so many columns, none with more cells than there are rows; of two columns all such."""
     fit = min(rows, CELLS)
+    if columns == 2:
+        return [one for one in itertools.combinations(range(len(domain)), 2) if domain.cells(one) <= fit]
     if len(domain) > 50 and columns > 3:  # 110 columns have 122 million fives: draw columns instead of listing them
         chance = np.random.RandomState(0)
         found: dict[tuple[int, ...], None] = {}
