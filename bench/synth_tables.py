@@ -35,7 +35,7 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(one.strip() for one in text.split(","))
 
 
-# ADULT and LOANS were looked at while methods were made; the rest are held out: nothing was tuned on them.
+# Which of them methods were tuned on, and which are held out, stands in docs/benchmarks/synth.md.
 SOURCES = {
     "adult": Source(
         "adult",
