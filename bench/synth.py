@@ -81,7 +81,7 @@ def measured(report: Report, method: str, folder, name: str, columns: int, epsil
     report.figure(case, "TV", float(found[:, 1].mean()), "of rows", **goal)
     if not np.isnan(found[:, 4]).all():
         report.figure(case, "AUC, trained on synthetic", float(np.nanmean(found[:, 4])), f"of {runs} runs")
-    goal = {"at_most": SECONDS[name]} if house and name in SECONDS else {}
+    goal = {"at_most": SECONDS[name]} if house and folder is not None and name in SECONDS else {}
     report.figure(case, "time", float(found[:, 2].mean()), "CPU s", **goal)
     report.figure(case, "memory", float(found[:, 3].max()), "MB")
     panel = f"{name}, {columns}-way"
