@@ -1,11 +1,12 @@
 """Synthetic rows of wide and of long tables: errors of pairs beside independent columns, CPU seconds, megabytes.
 
 python bench/synth_scale.py [--quick] [--json] [--rows 10000,100000,1000000] [--columns 25,50,100] [--methods auto]
+                            [--arrays mosaic]
 
 Every table is a file that is opened, planned and released as a user does it, reading and writing included, at epsilon 1
 and delta 1/n^2, in a process of its own. Wide: 50,000 rows of 100 columns in ten families that lean on one another;
 `TV` is the mean over pairs of columns of half the L1 distance. Long: 15 columns of ADULT's sizes. Tables are made up,
-the same each time.
+the same each time. With --arrays, wide tables only and a method by itself: counts are taken from arrays in memory.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import itertools
 import multiprocessing
 import resource
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +24,12 @@ import pyarrow.parquet
 
 import discreet
 from discreet import Budget, Category, Integer, Schema
+from discreet.core.sensitivity import Sensitivity
+from discreet.marginals.counts import ArrayCounts
+from discreet.marginals.meter import Meter
+from discreet.synth.methods import method_named
 from harness import Report, arguments, peak_megabytes
-from synth_tables import SIZES, domain_of, errors, invented
+from synth_tables import SIZES, domain_of, errors, invented, rho_for
 
 WIDE = 50_000
 KINDS = (2, 3, 4, 5, 8, 10, 12, 16, 24, 32)  # sizes of the ten columns of a family
@@ -85,6 +91,18 @@ def released(path: Path, sizes: tuple[int, ...], method: str, rows: int) -> tupl
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, peak_megabytes()
 
 
+def by_itself(path: Path, sizes: tuple[int, ...], method: str, rows: int) -> tuple[float, float]:
+    """A method on arrays, no engine and no ledger, into rows beside the file: CPU seconds, megabytes."""
+    domain = domain_of({f"c{place}": size for place, size in enumerate(sizes)}, frozenset())
+    meter = Meter(ArrayCounts(domain, read(path)), Sensitivity(1), "rho", rho_for(1.0, rows))
+    start = time.process_time()
+    made = method_named(method)(meter, list(itertools.combinations(range(len(sizes)), 2)), None)
+    seconds, megabytes = time.process_time() - start, peak_megabytes()
+    columns = {f"c{place}": made.codes[:, place] for place in range(len(sizes))}
+    pyarrow.parquet.write_table(pyarrow.table(columns), path.with_name(f"{method}.parquet"))
+    return seconds, megabytes
+
+
 def off(path: Path, sizes: tuple[int, ...], method: str | None) -> tuple[float, float]:
     """Largest error and TV of pairs; without a method those of the same columns, each shuffled on its own."""
     domain = domain_of({f"c{place}": size for place, size in enumerate(sizes)}, frozenset())
@@ -107,16 +125,17 @@ def grown(report: Report, case: str, steps: list[tuple[float, float, float]]) ->
             report.figure(case, f"growth of {metric}", most / least, f"times, for {now / before:g} times the size")
 
 
-def measure_wide(report: Report, method: str, widths: list[int]) -> None:
+def measure_wide(report: Report, method: str, widths: list[int], release=released) -> None:
     steps: list[tuple[float, float, float]] = []
     for columns in widths:
         case, sizes = f"{columns} columns x {WIDE:,}, {method}", sizes_of(columns)
+        case += ", on arrays" if release is by_itself else ""
         goal = columns == 100
         with tempfile.TemporaryDirectory() as scratch:
             path = Path(scratch) / "wide.parquet"
             alone(write, path, None, sizes)
-            alone(released, path, sizes, "independent", WIDE)
-            seconds, megabytes = alone(released, path, sizes, method, WIDE)
+            alone(release, path, sizes, "independent", WIDE)
+            seconds, megabytes = alone(release, path, sizes, method, WIDE)
             alike, plain, (most, half) = (alone(off, path, sizes, one) for one in (None, "independent", method))
         report.figure(case, "TV, columns shuffled", alike[1], "of rows, pairs; exact, not private")
         report.figure(case, "TV, independent", plain[1], "of rows, pairs")
@@ -150,10 +169,14 @@ def main() -> None:
         rows={"default": "10000,100000,1000000"},
         columns={"default": "25,50,100"},
         methods={"default": "auto"},
+        arrays={"help": "a method to run by itself, on arrays in memory"},
     )
     report = Report("synth_scale", as_json=options.json)
     lengths = [20_000] if options.quick else [int(one) for one in options.rows.split(",") if one]
     widths = [12] if options.quick else [int(one) for one in options.columns.split(",") if one]
+    if options.arrays:
+        measure_wide(report, options.arrays, widths, by_itself)
+        return
     for method in options.methods.split(","):
         measure_wide(report, method, widths)
         measure_long(report, method, lengths)
