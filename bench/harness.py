@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -80,26 +81,56 @@ def child_cpu_seconds(code: str, python: str = sys.executable) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def peer(name: str, requirements: list[str], script: str, *arguments: str, report: Report) -> dict | None:
-    """Run bench/peers/`script` in an environment that holds only the peer; its last line is JSON. None if it fails."""
+class PeerError(Exception):
+    """A peer that could not be installed, was stopped, or failed: the reason, in a line."""
+
+
+def environment(name: str, requirements: list[str], report: Report) -> Path:
+    """The Python of an environment that holds only the peer; made where it is not there yet."""
     home = ENVIRONMENTS / name
     python = home / "bin" / "python"
     wanted = "\n".join(requirements)
     stamp = home / "requirements.txt"
+    if not stamp.exists() or stamp.read_text() != wanted:
+        report.note(f"installing {name} into .bench/{name} ...")
+        venv.create(home, clear=True, with_pip=True)
+        pip = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *requirements]
+        run = subprocess.run(pip, capture_output=True, text=True)
+        if run.returncode != 0:
+            lines = [line.strip() for line in run.stderr.splitlines()]
+            told = [line for line in lines if line.startswith("fatal")] or [line for line in lines if "ERROR" in line]
+            raise PeerError(f"not installed: {(told or ['pip failed'])[0].removeprefix('ERROR: ')}")
+        stamp.write_text(wanted)
+    return python
+
+
+def run_peer(python: Path, script: str, *arguments: str, seconds: int | None = None, wall: int = 900) -> dict:
+    """Run bench/peers/`script`; its last line is JSON. It is stopped after `seconds` of CPU time, or `wall` seconds."""
+
+    def limited() -> None:
+        if seconds is not None:
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 30))
+
+    command = [python, HERE / "peers" / script, *arguments]
     try:
-        if not stamp.exists() or stamp.read_text() != wanted:
-            report.note(f"installing {name} into .bench/{name} ...")
-            venv.create(home, clear=True, with_pip=True)
-            subprocess.run(
-                [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *requirements],
-                check=True,
-                stderr=subprocess.DEVNULL,
-            )
-            stamp.write_text(wanted)
-        run = subprocess.run(
-            [python, HERE / "peers" / script, *arguments], check=True, capture_output=True, text=True, timeout=900
-        )
+        run = subprocess.run(command, capture_output=True, text=True, timeout=wall, preexec_fn=limited)
+    except subprocess.TimeoutExpired:
+        raise PeerError(f"stopped after {wall:,} s") from None
+    if run.returncode == -signal.SIGXCPU:
+        raise PeerError(f"stopped after {seconds:,} CPU s")
+    if run.returncode != 0:
+        told = run.stderr.strip().splitlines()[-1:] or [f"ended with {run.returncode}"]
+        raise PeerError(f"failed: {told[0][:200]}")
+    try:
         return json.loads(run.stdout.strip().splitlines()[-1])
-    except (subprocess.SubprocessError, OSError, ValueError, IndexError) as problem:
-        report.note(f"{name} did not run: {type(problem).__name__}")
+    except (ValueError, IndexError):
+        raise PeerError("printed no result") from None
+
+
+def peer(name: str, requirements: list[str], script: str, *arguments: str, report: Report) -> dict | None:
+    """Run bench/peers/`script` in an environment that holds only the peer; its last line is JSON. None if it fails."""
+    try:
+        return run_peer(environment(name, requirements, report), script, *arguments)
+    except (PeerError, OSError) as problem:
+        report.note(f"{name} did not run: {problem}")
         return None
