@@ -2,7 +2,7 @@
 
 | name | what it does |
 |---|---|
-| `mosaic` | discreet's own: codes merged where noise hides them, all pairs or chosen marginals, tree, weights, factors |
+| `mosaic` | discreet's own: codes merged where noise hides them, pairs or chosen marginals, a tree, weights, factors |
 | `aim` | picks the marginal that the model gets most wrong, measures it, fits a graphical model, again and again |
 | `mst` | the tree of pairs that matter most, measured once |
 | `rap` | a relaxed table fitted to adaptively chosen answers by gradient descent |

@@ -263,7 +263,7 @@ class _Mosaic:
         return reweight(model, rows, [*self.held, *self.loose[:room]], steps=_WEIGH)
 
     def _rows(self, model: Model, known: WeightedRows | Model, count: int, bits: Replay) -> Codes:
-        """So many rows. More than were weighed would be the same ones many times: others get weights by the same rule."""
+        """So many rows. More than were weighed would be the same ones again: others get weights by the same rule."""
         if isinstance(known, Model) or count <= len(known.codes):
             return known.rows(count, bits)
         sizes = [len(one) for one in np.array_split(np.empty(count), -(-count // _MOST_ROWS))]
