@@ -63,7 +63,7 @@ def aim(
     offered = _telling(weighted, meter.domain.sizes)
     countable = {columns for columns in closure(offered) if meter.domain.cells(columns) <= _MOST_CELLS}
     ones = [(column,) for column in range(width)]
-    meter.prepare([*ones, *countable])
+    meter.prepare(ones)
     notify("measuring single columns")
     each = meter.left / rounds
     measured = [meter.measure(columns, _alone(meter, each, offered)) for columns in ones]
@@ -77,7 +77,9 @@ def aim(
         if columns in countable and (len(columns) == 1 or _cells(columns, bins.sizes) <= cells)
     }
     if fitting:
-        job = _Rounds(meter.merged(bins.bins), bins, fitting, cells)
+        coarse = meter.merged(bins.bins)
+        coarse.prepare(fitting)
+        job = _Rounds(coarse, bins, fitting, cells)
         model = job.run(each)
         if len(fitting) < len(inside):
             job.notes.append(f"{len(inside) - len(fitting)} marginals were too large to be measured")

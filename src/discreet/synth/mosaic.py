@@ -96,7 +96,7 @@ class _Mosaic:
             pairs = [columns for columns in bearing if len(columns) == 2]
             amount = _PAIRS * (1 - share) * meter.price / len(pairs)
             way = self.way or self._suited(pairs, amount)
-            meter.prepare(pairs if way == "factors" else bearing)
+            self.coarse.prepare(pairs if way == "factors" else bearing)
             if way == "flat":
                 self._flat(pairs, amount, bearing)
             elif way == "adaptive":

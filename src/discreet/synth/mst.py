@@ -41,7 +41,7 @@ def mst(meter: Meter, workload: Workload, rows: int | None = None) -> Synthetic:
     count = read_rows(rows)
     ones = [(column,) for column in range(len(meter.domain))]
     pairs = _pairs(meter)
-    meter.prepare([*ones, *pairs])
+    meter.prepare(ones)
     notify("measuring single columns")
     alone = (meter.left / 3 if pairs else meter.left) / len(ones)
     measured = [meter.measure(columns, alone) for columns in ones]
@@ -57,6 +57,7 @@ def mst(meter: Meter, workload: Workload, rows: int | None = None) -> Synthetic:
         return draw_synthetic("mst", model, count, measured, ["no pairs: columns are independent"])
     independent = fit(bins.sizes, bins.targets, total=noisy_total(bins.targets), steps=_END)
     coarse = meter.merged(bins.bins)
+    coarse.prepare(pairs)
     tree = _chosen(coarse, pairs, independent, meter.left / 2 / many)
     each = meter.left / many
     measured += [coarse.measure(columns, each) for columns in tree]

@@ -137,7 +137,7 @@ class _Rap:
         rounds = self._enough() if self.rounds is None else self.rounds
         weights = self.workload if rounds == 1 else _with_pairs(self.workload)
         self.candidates, self.weights = list(weights), list(weights.values())
-        meter.prepare(self.candidates)
+        self.coarse.prepare(self.candidates)
         start = self._start(compressed.targets)
         self.table = RelaxedTable(cut(self.sizes, [*ones, *self.candidates]), start, self.projection)
         if self.candidates and rounds == 1:
