@@ -125,7 +125,7 @@ def test_a_step_that_nearly_all_values_are_on_is_found():
     toll, pay = rows()
     toll = toll // 25 * 25  # quarters
     pay = np.where(np.arange(len(pay)) % 500 == 0, pay, pay // 500 * 500)  # all but a few
-    found = find_spikes(DOMAIN, counted(toll, pay), ONE, "rho", Fraction(5), SystemBits())
+    found = find_spikes(DOMAIN, counted(toll, pay), ONE, "rho", Fraction(20), SystemBits())
     assert found.steps == {"toll": 5, "pay": 500}
     assert 575 in found.points["toll"]
     cut = found.applied(DOMAIN)

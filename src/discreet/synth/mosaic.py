@@ -30,7 +30,7 @@ from discreet.synth.junction import Floats, tree_cells
 from discreet.synth.model import Model, fit, noisy_total, simplex, target_of
 from discreet.synth.sample import Codes
 from discreet.synth.synthetic import Synthetic, mean_noise, read_rows, row_count
-from discreet.synth.weighting import WeightedRows, reweight, weighted
+from discreet.synth.weighting import WeightedRows, reweight
 from discreet.synth.workload import Workload, closure, read_workload
 
 __all__ = ["mosaic"]
@@ -44,7 +44,7 @@ _SELECT = Fraction(1, 10)  # of what a pick costs, the part that goes into choos
 _BATCH = 6
 _BEARABLE = 0.11  # mean error of pairs by their noise, a part of all rows, up to which all are measured at once
 _LATE = 8  # picks after all pairs were measured
-_ROUND, _END, _WEIGH = 40, 300, 60  # steps of descent, at most
+_ROUND, _END, _WEIGH, _AGAIN = 40, 300, 60, 20  # steps of descent, at most
 _LOUDER = {"rho": 4, "epsilon": 2}  # how much more half the noise costs
 _CANDIDATES = 1000
 _MOST_ROWS = 200_000  # for weights
@@ -258,16 +258,19 @@ class _Mosaic:
             return model
         return self._reweighted(model, model.rows(min(max(round(self.total), 1), _MOST_ROWS)))
 
-    def _reweighted(self, model: Model, rows: Codes) -> WeightedRows:
+    def _reweighted(self, model: Model, rows: Codes, known: WeightedRows | None = None) -> WeightedRows:
         room = max(_MOST_LOOKS // len(rows) - len(self.held), 1)  # the first ones tell most
-        return reweight(model, rows, [*self.held, *self.loose[:room]], steps=_WEIGH)
+        targets = [*self.held, *self.loose[:room]]
+        if known is None:
+            return reweight(model, rows, targets, steps=_WEIGH)
+        return reweight(model, rows, targets, known.potentials, steps=_AGAIN)
 
     def _rows(self, model: Model, known: WeightedRows | Model, count: int, bits: Replay) -> Codes:
-        """So many rows. More than were weighed would be the same ones again: others get weights by the same rule."""
+        """So many rows. More than were weighed would be the same ones again: others are weighed, from there on."""
         if isinstance(known, Model) or count <= len(known.codes):
             return known.rows(count, bits)
         sizes = [len(one) for one in np.array_split(np.empty(count), -(-count // _MOST_ROWS))]
-        drawn = (weighted(model, model.rows(size, bits), known.potentials).rows(size, bits) for size in sizes)
+        drawn = (self._reweighted(model, model.rows(size, bits), known).rows(size, bits) for size in sizes)
         return np.concatenate(list(drawn))
 
     def _finish(self) -> Synthetic:

@@ -19,7 +19,7 @@ from discreet.synth.junction import Floats
 from discreet.synth.model import Model
 from discreet.synth.sample import Codes
 
-__all__ = ["WeightedRows", "reweight", "weighted"]
+__all__ = ["WeightedRows", "reweight"]
 
 
 class WeightedRows:
@@ -66,15 +66,6 @@ def flat(rows: Codes, columns: Columns, shape: tuple[int, ...]) -> NDArray[np.in
     return cells
 
 
-def weighted(model: Model, rows: Codes, potentials: Mapping[Columns, Floats]) -> WeightedRows:
-    """Other rows of a model under potentials that `reweight` found."""
-    heights = np.zeros(len(rows))
-    for columns, potential in potentials.items():
-        known = model.potentials.get(columns, np.zeros(potential.shape))
-        heights += (potential - known).ravel()[flat(rows, columns, potential.shape)]
-    return WeightedRows(model.sizes, rows, np.exp(heights - heights.max(initial=-np.inf)), model.total, potentials)
-
-
 def reweight(
     model: Model | WeightedRows,
     rows: Codes,
@@ -111,5 +102,9 @@ def reweight(
 
     first = [(start or {}).get(target.columns, known) for target, known in zip(averaged, base, strict=True)]
     found = descend(evaluate, averaged, first, total, steps)
-    known = dict(zip([target.columns for target in averaged], found, strict=True))
-    return WeightedRows(sizes, rows, weigh(found), total, known)
+    weights = weigh(found)
+    for place, potential, known in zip(cells, found, base, strict=True):
+        # Where there are no rows nothing held a potential back: other rows are to begin with the tree's.
+        empty = np.bincount(place, minlength=potential.size).reshape(potential.shape) == 0
+        potential[empty] = known[empty]
+    return WeightedRows(sizes, rows, weights, total, dict(zip((one.columns for one in averaged), found, strict=True)))
