@@ -146,3 +146,15 @@ def test_many_thousand_codes_with_a_few_heavy_ones():
     np.testing.assert_array_equal(bins[codes[:, 0]], rows[:, 0])
     assert time.process_time() - start < 5  # a table of bins by codes takes longer
     np.testing.assert_allclose(np.bincount(bins, weights=made.shares[0]), 1.0)
+
+
+def test_numbers_of_either_sign_are_never_put_together():
+    schema = Schema("t", {"gap": Integer(-500, 500, nullable=False)})
+    domain = Domain.of(schema)
+    cut = domain.attributes[0].partition
+    counts = np.random.default_rng(3).normal(0, 5, domain.sizes[0])
+    counts[cut.starts >= 500] += 40  # from zero on
+    found = compress(domain, [Target((0,), counts, np.array(25.0))], float(counts.sum()))
+    below, above = (set(found.bins[0][side].tolist()) for side in (cut.starts < 500, cut.starts >= 500))
+    assert not below & above
+    assert len(below) < 4 < len(above)

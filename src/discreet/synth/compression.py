@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.core.mechanism import Bits
 from discreet.marginals.domain import Attribute, Domain
+from discreet.marginals.partition import Partition
 from discreet.synth.descent import Target
 from discreet.synth.junction import Floats
 from discreet.synth.model import noisy_total, simplex
@@ -81,10 +82,20 @@ def _bins(attribute: Attribute, counts: Floats, deviation: float, total: float, 
     if attribute.ordered:
         whole = total if total > 0 or size <= _LONG else float(counts.sum())
         floor = max(whole, 0.0) / parts if size > _SHORT else 0.0
-        found = _runs(counts[:inner], deviation, floor)
+        zero = min(_negative(attribute), inner)  # numbers of either sign are never put together
+        parted = [_runs(part, deviation, floor) for part in (counts[:zero], counts[zero:inner]) if len(part)]
+        found = parted[0] if len(parted) == 1 else np.concatenate([parted[0], parted[0].max() + 1 + parted[1]])
     else:
         found = _others(counts[:inner], deviation)
     return np.concatenate([found, np.arange(found.max() + 1, found.max() + 1 + size - inner)]).astype(np.int64)
+
+
+def _negative(attribute: Attribute) -> int:
+    """How many codes stand for numbers below zero."""
+    cut = attribute.partition
+    if not isinstance(cut, Partition) or cut.origin >= 0 or attribute.labels[0] is None:
+        return 0
+    return int(np.searchsorted(cut.starts, math.ceil(-cut.origin / cut.unit)))
 
 
 def _clear(size: int, deviation: float) -> float:
