@@ -160,7 +160,7 @@ def _look(bare: GroupMeasurement, level: int, entry: Mapping[str, Any], numbers:
             raise InputError(f"{NUMBERS}: noise", key, f"the law that {DESCRIPTION} describes")
         return int(value)
 
-    limits = entry.get("thresholds")
+    limits: Any = entry.get("thresholds")
     whole = isinstance(limits, list) and all(type(one) is int and abs(one) < 1 << 62 for one in limits)
     if not whole or len(limits) != len(bare.details) or sorted(limits) != limits:
         raise InputError(f"{DESCRIPTION}: thresholds of {entry['name']}", limits, "rising whole numbers, one a detail")
