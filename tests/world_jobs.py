@@ -266,7 +266,7 @@ def streams(chance: random.Random) -> Job:
     return Job(schema, plan.allotment, plan.cost, run, plan)
 
 
-GEOGRAPHY = {"state": ["1", "1", "2", "2"], "h": ["11", "12", "21", "22"]}
+GEOGRAPHY = {"state": ["1", "1", "2", "3"], "h": ["11", "12", "21", "22"]}  # two regions have a single child
 
 
 def trees(chance: random.Random) -> Job:

@@ -243,6 +243,32 @@ def test_a_release_says_so_and_its_files_too(tmp_path):
     assert "asked once" in about["pooled"]
 
 
+HOMES = {"a": {"counts": "persons", "by": ["sex"]}, "b": {"counts": "sizes", "largest": 3}}
+
+
+@pytest.mark.parametrize("kind", ["tree", "census"])
+@pytest.mark.filterwarnings("ignore:Release")
+def test_what_was_paid_for_before_regions_were_asked_once_is_published_and_retried(tmp_path, kind):
+    curator = curator_of(tmp_path, Unit("person", groups=1, rows=1))
+
+    def offer():
+        if kind == "tree":
+            return curator.tree(list(LEVELS), geography=PLACES, by=["sex"]).plan(epsilon=1)
+        return curator.census(list(LEVELS), HOMES, household="county", geography=PLACES, most=2).plan(epsilon=1)
+
+    with mock.patch("discreet.trees.plan.chains_of", return_value={}):  # nothing is pooled, as it was once
+        made = offer().release(release="old")
+    left = curator.ledger.remaining("people").amount
+    (former,) = offer().plan.former
+    assert former.digest == made.digest != offer().plan.digest
+    assert former.former == ()
+    levels = list(LEVELS) if kind == "tree" else [f"b.{name}" for name in LEVELS]
+    for again in (curator.publish("old"), offer().release(release="old")):
+        for level in levels:
+            assert dict(again.tables()[level].columns) == dict(made.tables()[level].columns)
+    assert curator.ledger.remaining("people").amount == left
+
+
 def test_simulations_draw_as_the_release_did_and_old_records_are_read():
     levels = tuple(Level(np.zeros((size, 2), np.int64), Laplace(9)) for size in TREE.sizes)
     apart, once = (Measurement(TREE, levels, pooled=pooled) for pooled in (False, True))

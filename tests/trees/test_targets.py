@@ -109,6 +109,19 @@ def test_shares_by_names_of_the_new_levels_have_nothing_to_compare_with(curator)
     assert "tree as given" not in offer.explain()
 
 
+@pytest.mark.parametrize("queries", [{"sex": 1, "all": 2}, {"county": {"sex": 1, "all": 2}}])
+def test_queries_are_read_anew_for_the_tree_as_given(curator, queries):
+    # A level whose regions all have one child is asked with the next; in the two trees it is another one.
+    geography = {"county": COUNTIES[:3], "part": ["a"] * 3, "half": ["c", "c", "d"]}
+    targets = {"county": COUNTIES[:3], "place": ["n", "s", "n"]}
+    known = {"geography": geography, "targets": targets, "by": ["sex", "age"], "queries": queries}
+    split = curator.tree(["part", "half", "county"], **known, spine="optimised").plan(epsilon=1).plan
+    plain = curator.tree(["part", "half", "county"], **known).plan(epsilon=1).plan
+    assert {one.level for one in split.measures} != {one.level for one in plain.measures}
+    asked = [[(one.level, one.kind, one.noise) for one in plan.measures] for plan in (split.given, plain)]
+    assert asked[0] == asked[1]
+
+
 @pytest.mark.parametrize(
     ("how", "words"),
     [

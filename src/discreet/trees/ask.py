@@ -254,7 +254,8 @@ class TreeAsk(RegionAsk):
         rules = resolve_rules(rules, tree, counted.labels)
         queries = None if self.queries is None else self._read_queries(self.queries, counted)
         said = self.shape_notes(tree)
-        return CheckedTree(counted, rules, chosen, self.split, self.goal, self.expected, queries, targets, given, said)
+        ready = CheckedTree(counted, rules, chosen, self.split, self.goal, self.expected, queries, targets, given, said)
+        return ready if given is None else replace(ready, named=self.queries)
 
     def _read_targets(self, tree: Hierarchy, leaf: str) -> tuple[Family, ...]:
         """The targets, by the leaves of the given tree."""
@@ -294,6 +295,8 @@ class CheckedTree(Checked[TreeRelease]):
     """The tree as it was given, where the spine that is asked is another."""
     remarks: tuple[str, ...] = ()
     settled: bool = False
+    named: Queries | None = None
+    """The queries as they were said, where there is another tree to ask them of."""
 
     def priced(self, allotment: Allotment, price: Price | None) -> TreePlan:
         """The plan at a price. If that is an accuracy, nothing may depend on what is yet to be measured."""
@@ -313,6 +316,9 @@ class CheckedTree(Checked[TreeRelease]):
             self, counted=counted, rules=Rules(), expected=self._known_total(), targets=spine.families, given=None
         )
         try:
+            if self.named is not None:  # levels of the two trees need not be asked alike
+                columns = tuple(key.column for key in counted.by)
+                other = replace(other, queries=read_queries(self.named, spine.tree, columns))
             return other.plan(allotment, price)
         except InputError:
             return None

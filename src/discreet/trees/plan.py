@@ -162,6 +162,11 @@ class TreePlan(TablePlan):
         return pure(most) if self.pooled else most
 
     @property
+    def former(self) -> tuple[TreePlan, ...]:
+        """What earlier versions made of the same ask: every region was asked, those with a single child too."""
+        return (replace(self, pooled=False),) if self.pooled else ()
+
+    @property
     def mechanism(self) -> str:
         """What adds the noise, in words."""
         named = dict.fromkeys(noise_name(measure.noise) for measures in self.ways for measure in measures)

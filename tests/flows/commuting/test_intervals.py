@@ -61,6 +61,21 @@ def test_chances_of_draws_are_those_of_the_beta_binomial_law(size, shape, rest):
     assert np.abs(found - betabinom(size, shape, rest).cdf(places)).max() < 2e-3
 
 
+@pytest.mark.parametrize("rare", [0.025, 1e-4, 1e-6, 1e-8])
+@pytest.mark.parametrize(("size", "shape", "rest"), [(50, 1 / 64, 51.0), (400, 0.3, 700.0), (3000, 1501.0, 1800.0)])
+def test_rare_tails_are_right_too(size, shape, rest, rare):
+    """An origin's interval adds up ends that miss a flow with a chance of (1 - c) / destinations."""
+    chance = betabinom.pmf(np.arange(size + 1), size, shape, rest)
+    below, above = np.cumsum(chance), np.cumsum(chance[::-1])[::-1]
+    few, many = int(np.searchsorted(below, rare)), int(np.flatnonzero(above >= rare)[-1])
+
+    def at_most_of(draws):
+        return float(_at_most(np.array([draws]), size, np.array([shape]), np.array([rest]))[0])
+
+    assert at_most_of(few) == pytest.approx(below[few], rel=5e-3)
+    assert 1 - at_most_of(many - 1) == pytest.approx(above[many], rel=5e-3)
+
+
 @pytest.mark.parametrize(("prior", "epsilon"), [("pure", 4), ("pure", 1), ("accepted", 3)])
 def test_intervals_hold_for_the_workers_of_an_urn(prior, epsilon):
     urns, workers, size, many = Urns(prior, Fraction(epsilon), Fraction(1, 10**3)), np.array([0, 1, 12, 60]), 80, 250

@@ -1,5 +1,7 @@
 """Synthetic commuters: one charge, rows that look like the true ones, distances and pictures."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from commute_desk import PLACES, SIZES, ask, commuters, curator, truth
@@ -65,3 +67,11 @@ def test_clusters_share_alike(tmp_path):
     assert np.abs(flows[0] - flows[1]).max() <= 1
     assert np.abs(flows[2] - flows[3]).max() <= 1
     assert abs(int(flows[:2].sum()) - 2400) < 300
+
+
+@pytest.mark.parametrize(("method", "words"), [("modern", "curator.publish"), ("classic", "draws were not kept")])
+def test_a_release_without_laws_says_what_helps(tmp_path, method, words):
+    found = replace(ask(curator(tmp_path)).plan(epsilon=4, method=method).release(), measured=None)
+    with pytest.raises(InputError, match=words):
+        found.table("flows")
+    assert list(found.tables()) == ["rows"]

@@ -84,6 +84,18 @@ def test_descriptions_are_checked(folder, name, value):
         read_groups(folder)
 
 
+@pytest.mark.parametrize(
+    "limits", [None, 3, [3], [9, 3], ["a", "b"], [None, 9], [3, 9.5], [True, 9], [3, 10**30], [[3], 9]]
+)
+def test_thresholds_are_whole_numbers_that_rise(folder, limits):
+    path = folder / "measurements.json"
+    about = json.loads(path.read_text())
+    about["levels"][0]["thresholds"] = limits
+    path.write_text(json.dumps(about))
+    with pytest.raises(InputError, match="rising whole numbers"):
+        read_groups(folder)
+
+
 def test_a_folder_that_is_none(tmp_path):
     with pytest.raises(InputError, match=r"a folder with measurements\.json"):
         read_groups(tmp_path)

@@ -106,7 +106,7 @@ def routes(service: Service, access: Access) -> APIRouter:
         return file_response(drawn.html, "map", "html")
 
     @api.get("/tree/{release}/files", response_class=Response, responses=ZIPPED)
-    def treebinary(
+    def tree_files(
         name: str, release: str, format: Literal["csv", "parquet"] = "parquet", caller: Caller = access.anyone
     ) -> Response:
         """All tables with a data dictionary and metadata, as one ZIP file."""

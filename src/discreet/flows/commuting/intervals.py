@@ -9,6 +9,7 @@ afterwards, by a model of distance, plays no part in it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,8 @@ Whole = NDArray[np.int64]
 Noise = Laplace | Gaussian
 Ends = tuple[Whole, Whole]
 
-_NODES = 96  # of the quadrature over what an urn may hold
+_NODES = 6  # of the quadrature over what an urn may hold, in each of its pieces
+_PIECES = (0.0, *(10.0**-power for power in (12, 10, 8, 7, 6, 5, 4, 3, 2, 1)), 0.5)  # shorter where tails are rarer
 _EXACT = 0.98  # what is left of an allowed chance, for what quadrature may be off
 _GRID = 4000  # urns and numbers of draws that are inverted, about; those between take the wider of their neighbours'
 
@@ -68,9 +70,9 @@ def urn_ends(draws: Whole, size: int, prior: float, confidence: float, grid: int
     if len(few) > grid:  # conservative in between: lower ends of fewer draws, upper ends of more
         known = np.unique(few[np.rint(np.linspace(0, len(few) - 1, grid)).astype(int)])
     rare = (1 - confidence) / 2 * _EXACT
-    low = _least(lambda n: 1 - _at_most(known - 1, size, n + prior, total - n - prior) > rare, known, size)
+    low = _least(lambda n: 1 - _at_most(known - 1, size, n + prior, total - n - prior, rare) > rare, known, size)
     # The last that so few draws are not too rare for: one before the first that they are.
-    high = _least(lambda n: _at_most(known, size, n + prior, total - n - prior) <= rare, known, size + 1) - 1
+    high = _least(lambda n: _at_most(known, size, n + prior, total - n - prior, rare) <= rare, known, size + 1) - 1
     below = np.searchsorted(known, draws, side="right") - 1
     above = np.searchsorted(known, draws, side="left")
     return low[below], np.maximum(high[above], 0)
@@ -86,14 +88,30 @@ def _least(true: object, known: Whole, top: int) -> Whole:
     return low
 
 
-def _at_most(draws: Whole, size: int, shape: Floats, rest: Floats) -> Floats:
-    """P[Z <= draws] of beta-binomial Z: binomial tails, averaged over the law of the urn's share."""
+def _at_most(draws: Whole, size: int, shape: Floats, rest: Floats, rare: float = 0.0) -> Floats:
+    """P[Z <= draws] of beta-binomial Z: binomial tails, averaged over the law of the urn's share.
+
+    Right where it, or what is left of one, is not much less than `rare`.
+    """
     from scipy.special import bdtr, betaincinv
 
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    share = betaincinv(shape[:, None], np.maximum(rest, 1e-9)[:, None], (nodes[None, :] + 1) / 2)
+    nodes, weights = _quadrature(sum(0 < edge < rare / 1000 for edge in _PIECES))
+    share = betaincinv(shape[:, None], np.maximum(rest, 1e-9)[:, None], nodes)
     below = np.where(draws[:, None] < 0, 0.0, bdtr(np.maximum(draws, 0)[:, None], size, share))
-    return np.asarray(np.clip((below * weights).sum(axis=1) / 2, 0.0, 1.0))
+    return np.asarray(np.clip((below * weights).sum(axis=1), 0.0, 1.0))
+
+
+@lru_cache(maxsize=len(_PIECES))
+def _quadrature(without: int) -> tuple[Floats, Floats]:
+    """Nodes and weights between zero and one, dense at both ends: an origin's ends are those of very rare tails.
+
+    `without` so many of the shortest pieces, which tails that are not as rare have no need of.
+    """
+    pieces = (0.0, *_PIECES[1 + without :])
+    edges = np.array([*pieces, *(1 - edge for edge in pieces[-2::-1])])
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    wide = np.diff(edges)[:, None]
+    return (edges[:-1, None] + wide * (nodes + 1) / 2).ravel(), (wide * weights / 2).ravel()
 
 
 def _stretched(low: Whole, high: Whole, published: Whole) -> Ends:

@@ -91,7 +91,9 @@ class CommuteRelease(Publication):
         if name not in COUNTED:
             raise InputError("table", name, among=COUNTED)
         if self.measured is None:
-            hint = f'Publish it again for free: curator.publish("{self.id}").'
+            # Earlier versions kept the rows that were dealt, not the draws: nothing brings those back.
+            drawn = self.method == "classic"
+            hint = "Its draws were not kept." if drawn else f'Publish it again for free: curator.publish("{self.id}").'
             raise InputError("table", name, "of a release whose record holds the laws of its noise: it is older", hint)
         many = self.flows if name == "flows" else self.flows.sum(axis=1 if name == "origins" else 0)
         lower, upper = self.measured.ends(name, self.flows)

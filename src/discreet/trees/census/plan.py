@@ -86,6 +86,13 @@ class CensusPlan(TablePlan):
         return compose([plan.cost for plan in self.parts.values()])
 
     @property
+    def former(self) -> tuple[CensusPlan, ...]:
+        """What earlier versions made of the same ask: every region was asked, those with a single child too."""
+        if not any(plan.pooled for plan in self.parts.values()):
+            return ()
+        return (replace(self, parts={name: replace(plan, pooled=False) for name, plan in self.parts.items()}),)
+
+    @property
     def mechanism(self) -> str:
         """What adds the noise, in words."""
         return "; ".join(dict.fromkeys(plan.mechanism for plan in self.parts.values()))

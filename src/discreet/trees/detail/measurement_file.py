@@ -160,8 +160,9 @@ def _look(bare: GroupMeasurement, level: int, entry: Mapping[str, Any], numbers:
             raise InputError(f"{NUMBERS}: noise", key, f"the law that {DESCRIPTION} describes")
         return int(value)
 
-    limits = entry.get("thresholds")
-    if not isinstance(limits, list) or len(limits) != len(bare.details) or sorted(map(int, limits)) != limits:
+    limits: Any = entry.get("thresholds")
+    whole = isinstance(limits, list) and all(type(one) is int and abs(one) < 1 << 62 for one in limits)
+    if not whole or len(limits) != len(bare.details) or sorted(limits) != limits:
         raise InputError(f"{DESCRIPTION}: thresholds of {entry['name']}", limits, "rising whole numbers, one a detail")
     heads = [(entry["name"], code, group) for code in bare.codes(level) for group in bare.groups]
     first = np.array([taken(head, _FIRST, TOTAL, "first") for head in heads], np.int64)
