@@ -328,7 +328,7 @@ class Curator(RegionalJobs):
         `child` those of the rows; by default all others. `order` is the column by which rows follow each other, a day,
         a time or a whole number: then each is told by the one before it too. At most `limit` rows of a person count.
         `rows` is a number of parents, `key` how they are named, such as "P{:06d}". `parent_share` is the part of the
-        price that parents get, 1/4 unless said otherwise.
+        price that parents get, 1/3 unless said otherwise.
         """
         from discreet.synth.relations.ask import RelationsAsk
 

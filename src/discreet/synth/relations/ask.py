@@ -28,7 +28,7 @@ from discreet.synth.workload import WorkloadMarginals, resolve_workload
 
 __all__ = ["CheckedRelations", "RelationsAsk"]
 
-PARENT_SHARE = Fraction(1, 4)
+PARENT_SHARE = Fraction(1, 3)
 """The part of the price that parents get: one person moves their counts less than those of child rows."""
 _FAR = 10**8  # a count that is off by more is no count
 _DEAR = 1_000_000
@@ -131,13 +131,15 @@ class CheckedRelations(Checked[RelationsRelease]):
         """Refuse a price at which not even single columns could be told from noise, or which buys none."""
         if planned.price > _DEAR:
             raise InputError(price.way, float(price.amount), f"at most {_DEAR:,}: with more, noise protects nobody")
-        meter, width = planned.child_meter(), len(self.levels.children)
+        meter, width = planned.parent_meter(), len(self.levels.parents)
+        if self.levels.steps:
+            meter, width = planned.child_meter(), len(self.levels.children)
         try:
             off = meter.noise(meter.price / width).error(price.confidence)
         except InputError:  # noise of that scale is not made
             off = _FAR
         if off >= _FAR:
-            allowed = f"more: a count of child rows would be off by +-{off:,} or more, which says nothing"
+            allowed = f"more: a count of one of {width} columns would be off by +-{off:,} or more, which says nothing"
             raise InputError(price.way, float(price.amount), allowed, "Nothing was spent.")
 
 

@@ -28,9 +28,9 @@ def child_bins(levels: Levels, measured: Sequence[Noisy]) -> list[Codes]:
 
     `measured` are the noisy marginals of parents, of which single columns are used.
     """
-    parents, children = levels.parents, levels.children
-    bins = [_parent_bins(one, _counts(place, measured)) for place, one in enumerate(parents.attributes)]
-    return [*bins, *(np.arange(one.size) for one in children.attributes[len(parents) :])]
+    heads, children = levels.heads, levels.children
+    bins = [_parent_bins(one, _counts(place, measured)) for place, one in enumerate(heads)]
+    return [*bins, *(np.arange(one.size) for one in children.attributes[len(heads) :])]
 
 
 def coarsened(domain: Domain, bins: Sequence[Codes]) -> Domain:

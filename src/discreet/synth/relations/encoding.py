@@ -34,13 +34,16 @@ _MASK = 2**_BITS - 1
 
 
 def parent_moved(unit: Unit) -> Sensitivity:
-    """How far one person moves a marginal of the parents: one parent appears, disappears, or becomes another."""
+    """How far one person moves a marginal of the parents: one parent appears, disappears, or becomes another.
+
+    Also where the first child row is counted with its parent: there is one of it.
+    """
     return Sensitivity(1, 1 if unit.neighbours is Neighbours.ADD_REMOVE else 2)
 
 
-def child_moved(unit: Unit, limit: int) -> Sensitivity:
+def child_moved(unit: Unit, steps: int) -> Sensitivity:
     """How far one person moves a marginal of the child rows: all of its rows may be in one cell."""
-    return Sensitivity(limit, 1 if unit.neighbours is Neighbours.ADD_REMOVE else 2)
+    return Sensitivity(steps, 1 if unit.neighbours is Neighbours.ADD_REMOVE else 2)
 
 
 def encode_levels(
@@ -66,10 +69,23 @@ def encode_levels(
         **{_last(name): rows[name].lag().over(before) for name in ([] if levels.clock is None else [*below, _TIME])},
     )
     heads = rows.filter(rows[_PLACE] == 0)
-    parents = heads.select(**_numbered([heads[name] for name in (*above, _FAN)]))
+    first = [] if levels.clock is None else _first(levels, heads, below)
+    parents = heads.select(**_numbered([*(heads[name] for name in (*above, _FAN)), *first]))
     kept = rows.filter((rows[_CHILD] == 1) & (rows[_PLACE] < levels.limit))
-    children = kept.select(**_numbered([kept[name] for name in (*above, _FAN)] + _row(levels, kept, below)))
+    kept = kept if levels.clock is None else kept.filter(kept[_PLACE] > 0)
+    children = kept.select(**_numbered([*(kept[name] for name in (*above, _FAN)), *_row(levels, kept, below)]))
     return parents, children
+
+
+def _first(levels: Levels, heads: Expression, below: Sequence[str]) -> list[Expression]:
+    """The codes of a parent's first row; their last one for a parent without rows."""
+    import ibis
+
+    attributes = levels.child_columns.attributes
+    return [
+        (heads[_CHILD] == 1).ifelse(heads[name].cast("int32"), ibis.literal(one.size, "int32"))
+        for name, one in zip(below, attributes, strict=True)
+    ]
 
 
 def _coded(
@@ -131,28 +147,17 @@ def _ordered(levels: Levels, below: Sequence[str]) -> list[str]:
 
 
 def _row(levels: Levels, rows: Expression, below: Sequence[str]) -> list[Expression]:
-    """A child row's own codes, its time, and the groups of the row before."""
+    """A child row's own codes; for one after another, the time since, and the groups of that row's codes."""
     import ibis
 
     clock = levels.clock
     attributes = levels.child_columns.attributes
-    own = [rows[name] for name, one in zip(below, attributes, strict=True) if clock is None or not _is(one.name, clock)]
     if clock is None:
-        return own
-    first = rows[_PLACE] == 0
-    at = next(rows[name] for name, one in zip(below, attributes, strict=True) if _is(one.name, clock))
-    start = first.ifelse(at, ibis.literal(clock.cut.size, "int32"))
-    gap = clock.gaps.code(ibis.greatest(rows[_TIME] - rows[_last(_TIME)].fill_null(0), 0), whole=True)
-    since = first.ifelse(ibis.literal(clock.gaps.size, "int64"), gap)
-    before = [
-        first.ifelse(ibis.literal(int(groups.max()) + 1, "int32"), _grouped(rows[_last(name)], groups))
-        for name, groups in zip(below, levels.groups, strict=True)
-    ]
-    return [*own, start, since, *before]
-
-
-def _is(name: str, clock: Any) -> bool:
-    return bool(name == clock.attribute)
+        return [rows[name] for name in below]
+    own = [rows[name] for name, one in zip(below, attributes, strict=True) if one.name != clock.attribute]
+    gap = clock.gaps.code(ibis.greatest(rows[_TIME] - rows[_last(_TIME)], 0), whole=True)
+    before = [_grouped(rows[_last(name)], groups) for name, groups in zip(below, levels.groups, strict=True)]
+    return [*own, gap, *before]
 
 
 def _last(name: str) -> str:
@@ -163,8 +168,8 @@ def _grouped(code: Expression, groups: Bins) -> Expression:
     """The group of a code: runs of codes in one group are told apart by halves."""
     starts = [0, *(place for place in range(1, len(groups)) if groups[place] != groups[place - 1])]
     if len(starts) == len(groups):
-        return code.fill_null(0).cast("int32")
-    return _run(code.fill_null(0), starts, [int(groups[start]) for start in starts]).cast("int32")
+        return code.cast("int32")
+    return _run(code, starts, [int(groups[start]) for start in starts]).cast("int32")
 
 
 def _run(code: Expression, starts: Sequence[int], groups: Sequence[int]) -> Expression:

@@ -48,7 +48,7 @@ def explained(plan: RelationsPlan) -> Explanation:
         confidence=plan.confidence,
         notes=(
             "Errors are for scale, with each part of the price shared evenly: the method shares it unevenly.",
-            f"One {unit.column} moves a count of parents by 1, one of child rows by up to {levels.limit:,}: a smaller "
+            f"One {unit.column} moves a count of parents by 1, one of child rows by up to {levels.steps:,}: a smaller "
             "limit has less noise and leaves out more rows.",
             *(note.text for note in declared_notes(plan)),
         ),
@@ -64,10 +64,10 @@ def _errors(plan: RelationsPlan) -> list[Accuracy]:
     """The error of counts of parents and of child rows by the noise alone, if each part were shared evenly."""
     children = plan.levels.children
     found = []
-    for name, meter, alone, pairs in (
-        ("parents", plan.parent_meter(), len(plan.levels.parents), len(plan.preserved.marginals)),
-        ("child rows", plan.child_meter(), len(children), len(plan.levels.workload())),
-    ):
+    tables = [("parents", plan.parent_meter(), len(plan.levels.parents), len(plan.preserved.marginals))]
+    if plan.levels.steps:
+        tables.append(("child rows", plan.child_meter(), len(children), len(plan.levels.workload())))
+    for name, meter, alone, pairs in tables:
         for kind, many in (("one-way", alone), ("two-way", pairs)):
             found.append(_error(meter, many, f"a {kind} count of {name}, one of {plural(many, 'marginal')}", plan))
     return found

@@ -1,12 +1,14 @@
 """What two tables with a key between them are made of: parents, and the child rows that each of them has.
 
 A parent is a person of the schema: its own columns, and how many child rows it has. A child row is counted together
-with its parent's codes and, where rows follow each other in time, with the row before it and how long ago that was.
+with its parent's codes and, where rows follow each other in time, with the row before it and how long ago that was; the
+first one then belongs to its parent.
 Everything here follows from the schema and from what was asked.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -27,9 +29,10 @@ from discreet.synth.workload import LARGEST, MERGED
 __all__ = ["FANOUT", "Clock", "Levels", "read_levels"]
 
 FANOUT = "number of child rows"
-START, GAP, BEFORE = "first time", "time since the row before", "before: "
+FIRST, GAP, BEFORE = "first: ", "time since the row before", "before: "
 _SHORT = 24  # codes of a row that the next one is told by, one by one
 _GROUPS = 16  # and longer columns in so many groups
+_AROUND = 0.5  # how much a pair of conditions weighs
 _FEW = 512  # times that are told apart one by one
 
 Bins = NDArray[np.int64]
@@ -70,9 +73,23 @@ class Levels:
     clock: Clock | None = None
 
     @property
+    def heads(self) -> tuple[Attribute, ...]:
+        """What child rows are conditioned on of their parent: its columns, and at last how many child rows it has."""
+        return (*self.parent_columns.attributes, _fanout(self.limit))
+
+    @property
     def parents(self) -> Domain:
-        """The codes of a parent: its columns, and at last how many child rows it has."""
-        return Domain((*self.parent_columns.attributes, _fanout(self.limit)))
+        """The codes of a parent: its columns, its number of child rows, and the first of these where they have an order.
+
+        A parent has one first row at most, so that one person moves counts of these by no more than those of parents.
+        """
+        first = () if self.clock is None else self.child_columns.attributes
+        return Domain((*self.heads, *(_optional(one) for one in first)))
+
+    @property
+    def steps(self) -> int:
+        """How many rows of `children` one parent has at most: where they have an order, all but the first."""
+        return self.limit if self.clock is None else self.limit - 1
 
     @property
     def own(self) -> tuple[Attribute, ...]:
@@ -82,23 +99,19 @@ class Levels:
 
     @property
     def children(self) -> Domain:
-        """The codes of a child row: its parent's, its own, then its time and the row before."""
-        return Domain((*self.parents.attributes, *self.own, *self._times(), *self._before()))
+        """The codes of a child row: its parent's, its own, and, for one after another, the time since and that row."""
+        return Domain((*self.heads, *self.own, *self._since()))
 
-    def _times(self) -> list[Attribute]:
-        """When the first row was, and how long after the one before a later row was: one of them is missing."""
+    def _since(self) -> list[Attribute]:
+        """How long ago the row before was, and what it was told by, in few groups."""
         if self.clock is None:
             return []
-        cuts = ((START, self.clock.cut), (GAP, self.clock.gaps))
-        return [Attribute(name, Key(name), Labels(cut, True, "integer"), True, True, cut) for name, cut in cuts]
-
-    def _before(self) -> list[Attribute]:
-        """What the row before was told by, in few groups; missing for the first row."""
-        found = []
+        gaps = self.clock.gaps
+        found = [Attribute(GAP, Key(GAP), Labels(gaps, False, "integer"), True, False, gaps)]
         for one, groups in zip(self.child_columns.attributes, self.groups, strict=True):
             name, many = f"{BEFORE}{one.name}", int(groups.max()) + 1
-            found.append(Attribute(name, Key(name), (*range(many), None), one.ordered, True))
-        return found if self.clock is not None else []
+            found.append(Attribute(name, Key(name), tuple(range(many)), one.ordered, one.missing))
+        return found
 
     @property
     def groups(self) -> tuple[Bins, ...]:
@@ -109,32 +122,34 @@ class Levels:
         return tuple(_groups(one) for one in self.child_columns.attributes)
 
     @property
-    def conditions(self) -> tuple[int, ...]:
-        """Places in `children` of what a row is conditioned on: the parent's codes, and the row before."""
-        first = len(self.parents)
-        return (*range(first), *range(first + len(self.own) + 2 * bool(self.clock), len(self.children)))
+    def targets(self) -> tuple[int, ...]:
+        """Places in `children` of what is drawn for a row: its own codes, and the time since the row before."""
+        first = len(self.heads)
+        return tuple(range(first, first + len(self.own) + (self.clock is not None)))
 
     @property
-    def targets(self) -> tuple[int, ...]:
-        """Places in `children` of what is drawn for a row."""
-        return tuple(place for place in range(len(self.children)) if place not in self.conditions)
+    def conditions(self) -> tuple[int, ...]:
+        """Places in `children` of what a row is conditioned on: the parent's codes, and the row before."""
+        return tuple(place for place in range(len(self.children)) if place not in self.targets)
 
     def workload(self) -> dict[Columns, float]:
-        """Pairs that child rows preserve: of what is drawn for them, and of that with what they are conditioned on.
+        """Pairs that child rows preserve. Those without anything that is drawn weigh less, and are not left out.
 
-        What a first row has and a later one has not is no pair: whether there is a row before says it all.
+        Without them, what is told twice, by the parent and by the row before, would count twice.
         """
-        children, first = self.children, len(self.parents)
-        start = first + len(self.own) if self.clock is not None else None
-        pairs: dict[Columns, float] = {}
-        for target in self.targets:
-            for other in range(len(children)):
-                later = other >= first + len(self.own)  # a time, or of the row before
-                if other == target or (target == start and later) or (other == start and target == start + 1):
-                    continue
-                if _cells(children, (target, other)) <= LARGEST:
-                    pairs[(min(target, other), max(target, other))] = 1.0
+        children, targets = self.children, set(self.targets)
+        pairs = {
+            pair: 1.0 if targets.intersection(pair) else _AROUND
+            for pair in itertools.combinations(range(len(children)), 2)
+            if _cells(children, pair) <= LARGEST
+        }
         return pairs or {(target,): 1.0 for target in self.targets}
+
+
+def _optional(attribute: Attribute) -> Attribute:
+    """The same for a parent's first row, with a last code for a parent without rows."""
+    name = f"{FIRST}{attribute.name}"
+    return Attribute(name, Key(name), (*range(attribute.size), None), attribute.ordered, True)
 
 
 def _cells(domain: Domain, columns: Sequence[int]) -> int:

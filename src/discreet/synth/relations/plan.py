@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 
 from discreet.core.digest import digest_of
 from discreet.core.explanation import Explanation
@@ -32,6 +34,7 @@ from discreet.synth.relations.levels import Levels
 from discreet.synth.relations.record import level_to
 from discreet.synth.rescue import run_with_rescue
 from discreet.synth.rows import shuffled
+from discreet.synth.sample import Codes
 from discreet.synth.synthetic import check_rows
 from discreet.synth.workload import WorkloadMarginals
 
@@ -46,7 +49,7 @@ class RelationsPlan(TablePlan):
 
     Guarantee
         Everything released costs `cost`: marginals of parents, of which a person moves one cell by one, for one part of
-        the price; marginals of child rows, of which a person has at most `levels.limit`, for the rest. What is made of
+        the price; marginals of child rows, of which a person has at most `levels.steps`, for the rest. What is made of
         them sees nothing else. Proof: docs/proofs/synth-relations.md.
     """
 
@@ -115,13 +118,18 @@ class RelationsPlan(TablePlan):
     def parent_meter(self) -> Meter:
         """A meter of what parents may cost, on no data."""
         moved = parent_moved(self.schema.unit)
-        return Meter(no_counts(self.levels.parents), moved, self.currency, self.parent_share * self.price)
+        return Meter(no_counts(self.levels.parents), moved, self.currency, self.parent_price)
+
+    @property
+    def parent_price(self) -> Fraction:
+        """What parents may cost: all of the price where nobody has a second row."""
+        return self.parent_share * self.price if self.levels.steps else self.price
 
     def child_meter(self, domain: Domain | None = None) -> Meter:
         """A meter of what child rows may cost, on no data."""
-        moved = child_moved(self.schema.unit, self.levels.limit)
+        moved = child_moved(self.schema.unit, self.levels.steps)
         counts = no_counts(self.levels.children if domain is None else domain)
-        return Meter(counts, moved, self.currency, (1 - self.parent_share) * self.price)
+        return Meter(counts, moved, self.currency, self.price - self.parent_price)
 
     def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Count parents and then child rows in the engine, with noise. Called by the one door only."""
@@ -131,6 +139,8 @@ class RelationsPlan(TablePlan):
         notify("measuring parents")
         counts = EngineCounts.of_codes(self.levels.parents, data, parents)
         above = measured(mosaic, counts, self.parent_meter(), bits, self.preserved.marginals)
+        if not self.levels.steps:
+            return {"parents": above.to_json(), "children": None}
         bins = child_bins(self.levels, _single(above))
         meter = self.child_meter(coarsened(self.levels.children, bins))
         notify("measuring child rows")
@@ -143,7 +153,7 @@ class RelationsPlan(TablePlan):
         check_rows(rows)
         notify("making parents")
         levels = self.levels
-        above, below = (Measurement.from_json(measured[name]) for name in ("parents", "children"))
+        above = Measurement.from_json(measured["parents"])
         bins = child_bins(levels, _single(above))
         with listening(lambda stage, done: None):  # its stages were told when it was measured
             meter = RecordedMeter(self.parent_meter(), above)
@@ -151,14 +161,18 @@ class RelationsPlan(TablePlan):
             parents = run_with_rescue(mosaic, meter, self.preserved.marginals, count)
         codes = shuffled(parents.codes)
         notify("making child rows")
-        with listening(lambda stage, done: None):
-            again = RecordedMeter(self.child_meter(coarsened(levels.children, bins)), below)
-            pool = run_with_rescue(mosaic, again, levels.workload(), deck_size(int(codes[:, -1].sum())))
-        made = child_rows(levels, codes, bins, shuffled(pool.codes))
+        pool = no_codes(levels.children)
+        if levels.steps:
+            with listening(lambda stage, done: None):
+                below = Measurement.from_json(measured["children"])
+                again = RecordedMeter(self.child_meter(coarsened(levels.children, bins)), below)
+                size = deck_size(int(codes[:, len(levels.heads) - 1].sum()))
+                pool = run_with_rescue(mosaic, again, levels.workload(), size).codes
+        made = child_rows(levels, codes, bins, shuffled(pool))
         notify("recording")
         return {
             "relations": {
-                "parents": level_to(self.schema, levels.parent, levels.parent_columns, codes[:, :-1]),
+                "parents": level_to(self.schema, levels.parent, levels.parent_columns, codes[:, : len(levels.parent_columns)]),
                 "children": level_to(self.schema, levels.child, levels.child_columns, made.codes, levels.clock)
                 | {"owner": pack(made.owner), "times": None if made.times is None else pack(made.times)},
                 "key": [str(self.schema.unit.column), self.key],
@@ -172,6 +186,11 @@ class RelationsPlan(TablePlan):
 def _single(measurement: Measurement) -> list[Noisy]:
     """Single columns as they were measured, in all their codes."""
     return [noisy for bins, noisy in measurement.answers if bins is None and len(noisy.columns) == 1]
+
+
+def no_codes(domain: Domain) -> Codes:
+    """A table of codes without rows."""
+    return np.zeros((0, len(domain)), dtype=np.int64)
 
 
 def _cut(attribute: Attribute) -> dict[str, Any]:
