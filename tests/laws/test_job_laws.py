@@ -66,6 +66,7 @@ NOT_IN_DIGEST = {
     **{name: {"allotment"} for name in ("question", "top", "batch", "stream", "tree", "flows", "commute")},
     **{name: {"allotment"} for name in ("census", "detail")},
     "synth": {"allotment", "confidence"},
+    "relations": {"allotment", "confidence"},
     "search": {"allotment", "confidence"},
     "train": {"allotment", "checkpoint"},
     "loads": {"allotment"},

@@ -44,6 +44,7 @@ FILLED = {
     "census": {"levels": "home", "tables": '[ages]\ncounts = "persons"\nby = ["age/5"]', "household": "work", **PRICE},
     "flows": {**ENDS, "zones": "place,zone\neast,inner\nwest,outer", **PRICE},
     "commute": {**ENDS, "coordinates": PLACES, **PRICE},
+    "relations": {"parent": "home", "child": "work", "limit": "2", **PRICE},
     "train": {**RUN, **PRICE},
     "search": {**RUN, "settings": "rate=0.5\nrate=2", **PRICE},
     "loads": {"cost": "800", **PRICE},
