@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from datetime import date, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,7 @@ def transitions(children: pyarrow.Table) -> np.ndarray:
     """Shares of wards after each ward."""
     table = np.zeros((3, 3))
     for rows in sequences(children).values():
-        for one, two in zip(rows, rows[1:], strict=False):
+        for one, two in pairwise(rows):
             table[WARDS.index(one["ward"]), WARDS.index(two["ward"])] += 1
     return table / table.sum(axis=1, keepdims=True)
 
@@ -86,7 +87,7 @@ def mean_gap(children: pyarrow.Table, ward: str | None = None) -> float:
     gaps = [
         (two["day"] - one["day"]).days
         for rows in sequences(children).values()
-        for one, two in zip(rows, rows[1:], strict=False)
+        for one, two in pairwise(rows)
         if ward in (None, two["ward"])
     ]
     return float(np.mean(gaps))

@@ -165,8 +165,8 @@ def _attribute(
     match column:
         case Text():
             hint = (
-                "Declare its values as a category, find them first with a question (discover) and declare those, leave it "
-                "out, or have it made anew as a key."
+                "Declare its values as a category, find them first with a question (discover) and declare those, leave "
+                "it out, or have it made anew as a key."
             )
             raise InputError(f"columns.{name}", Phrase("free text"), "a column whose values are declared", hint)
         case Timestamp():

@@ -138,7 +138,7 @@ class SyntheticRelease(Publication):
         changed = self._rows[2]
         fixed = (f"{changed:,} rows could not be and were changed",) if changed else ()
         about = f"about {round(self.total):,} rows were counted" if self.total >= 1 else "hardly a row was counted"
-        sifted = ()
+        sifted: tuple[str, ...] = ()
         if self.subset is not None:
             sifted = (f"{len(self.made.codes):,} rows were drawn for {len(self):,} that meet the condition",)
         return (*self.made.notes, about, *fixed, *sifted)

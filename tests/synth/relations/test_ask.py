@@ -1,4 +1,4 @@
-"""Asking for parents and child rows: what is wrong is said before anything is spent, in Python and on a command line."""
+"""Asking for parents and child rows: what is wrong is said before anything is spent, also on a command line."""
 
 from __future__ import annotations
 
@@ -78,7 +78,9 @@ def test_an_accuracy_is_a_price_and_fields_go_to_json_and_back(curator):
 
 
 def test_keys_are_numbers_where_persons_are(tmp_path):
-    schema = Schema("t", {"who": Integer(100, 999), "x": Real(0, 1), "g": Category(["a"])}, Unit("who", groups=1, rows=2))
+    schema = Schema(
+        "t", {"who": Integer(100, 999), "x": Real(0, 1), "g": Category(["a"])}, Unit("who", groups=1, rows=2)
+    )
     assert RelationsAsk.of(["g"], ["x"]).checked(schema).key == 100
 
 

@@ -25,8 +25,8 @@ def pool_of(moves: dict[int, int], gap: int = 5) -> np.ndarray:
     rows = []
     for last, ward in moves.items():
         for fan in range(5):
-            for day in range(LEVELS.groups[0].max() + 1):
-                rows.append([bins[0][30], fan, ward, gap, day, last])
+            days = range(LEVELS.groups[0].max() + 1)
+            rows += [[bins[0][30], fan, ward, gap, day, last] for day in days]
     assert LEVELS.children.names[3] == GAP
     return np.array(rows * 10, dtype=np.int64)
 

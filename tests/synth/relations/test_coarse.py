@@ -31,9 +31,7 @@ def test_groups_of_an_ordered_column_hold_about_as_many_parents_each():
 
 def test_rare_codes_are_put_together_and_what_is_missing_is_alone():
     words = [f"w{place:02d}" for place in range(30)]
-    schema = Schema(
-        "t", {"town": Category(words, nullable=True), "n": Integer(0, 3)}, Unit("who", groups=1, rows=1)
-    )
+    schema = Schema("t", {"town": Category(words, nullable=True), "n": Integer(0, 3)}, Unit("who", groups=1, rows=1))
     levels = read_levels(schema, ["town"], ["n"], None, 2)
     counts = np.r_[np.full(20, 1), np.full(10, 100), 7]
     bins = child_bins(levels, [noisy(0, counts)])[0]

@@ -1,4 +1,4 @@
-"""Parents and child rows as the engine has them: those of the rules, row by row, and no farther apart than is charged."""
+"""Parents and child rows as the engine has them: those of the rules, and no farther apart than is charged."""
 
 from __future__ import annotations
 

@@ -18,7 +18,17 @@ def test_parents_have_their_columns_their_fan_out_and_the_first_row():
     assert levels.parents.sizes[:3] == (100, 3, 7)
     ward = levels.child_columns.attributes[1]
     assert levels.parents.sizes[4] == ward.size + 1  # none, where there are no child rows
-    assert levels.children.names == ("age", "sex", FANOUT, "ward", "cost", GAP, "before: day", "before: ward", "before: cost")
+    assert levels.children.names == (
+        "age",
+        "sex",
+        FANOUT,
+        "ward",
+        "cost",
+        GAP,
+        "before: day",
+        "before: ward",
+        "before: cost",
+    )
     assert (levels.steps, levels.limit) == (5, 6)
 
 
@@ -71,7 +81,9 @@ def test_a_timestamp_orders_by_its_day_and_its_time_of_day():
 
 
 def test_rows_without_a_time_have_no_code_for_it():
-    schema = Schema("t", {"d": Date("2024-01-01", "2024-02-01", nullable=True), "g": Category(["a"])}, Unit("w", groups=1, rows=1))
+    schema = Schema(
+        "t", {"d": Date("2024-01-01", "2024-02-01", nullable=True), "g": Category(["a"])}, Unit("w", groups=1, rows=1)
+    )
     levels = read_levels(schema, ["g"], ["d"], "d", 2)
     assert levels.child_columns.attributes[0].missing is False
     assert levels.child_columns.sizes == (32,)

@@ -65,7 +65,9 @@ def test_at_a_large_epsilon_the_structure_is_that_of_the_data(release, real):
     for ward in ("day", "care"):  # the time since the visit before depends on the ward
         assert abs(mean_gap(release.children, ward) - mean_gap(real, ward)) < 0.2 * mean_gap(real, ward)
     costs = release.children.to_pylist()
-    means = [np.mean([row["cost"] for row in costs if row["ward"] == ward and row["cost"] is not None]) for ward in WARDS]
+    means = [
+        np.mean([row["cost"] for row in costs if row["ward"] == ward and row["cost"] is not None]) for ward in WARDS
+    ]
     assert np.allclose(means, [80, 240, 400], rtol=0.12)
     assert abs(sum(row["cost"] is None for row in costs) / len(costs) - 0.05) < 0.02
 

@@ -52,7 +52,9 @@ def _commands(kind: str) -> Commands:
         case "synth":
             return Commands(ask, "synthetic rows", "Synthetic tables", ROWS, more=("report",), aliases=("run",))
         case "relations":
-            return Commands(ask, "synthetic parents and child rows", "Synthetic parents and child rows, with a key", TABLES)
+            return Commands(
+                ask, "synthetic parents and child rows", "Synthetic parents and child rows, with a key", TABLES
+            )
         case "train":
             from discreet.apps.cli.train import show_training
 

@@ -300,7 +300,7 @@ def _numbers(kind: str, ready: Any) -> int:
         case "commute":
             return prod(ready.domain.sizes)
         case "relations":
-            return sum(ready.levels.children.sizes) * ready.levels.limit
+            return int(sum(ready.levels.children.sizes) * ready.levels.limit)
         case "loads":
             return int(ready.about.grid.loads + ready.about.grid.buses)
     return 0

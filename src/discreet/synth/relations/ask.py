@@ -49,7 +49,10 @@ class RelationsAsk(Ask):
         NAMES, None, help="Columns of the child rows, ward,day; by default all others", names_columns=True
     )
     order: str | None = option(
-        COLUMN, None, help="Column by which a parent's rows follow each other: a day, time or number", names_columns=True
+        COLUMN,
+        None,
+        help="Column by which a parent's rows follow each other: a day, time or number",
+        names_columns=True,
     )
     limit: int | None = option(
         WHOLE, None, help="How many child rows of one parent count; by default as many as the schema's limits allow"

@@ -1,7 +1,7 @@
 """Child rows for made-up parents, one after the other: each from a deck of made-up child rows.
 
 A row is drawn from rows of the deck that agree with the parent. Where rows have an order the first one belongs to the
-parent, and a later one agrees with the row before it too, and lies as long after that as there. Nothing private is seen.
+parent, and a later one agrees with the row before it too, and lies as long after it as there. Nothing private is seen.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def deck_size(total: int) -> int:
 
 
 def child_rows(levels: Levels, parents: Codes, bins: list[Codes], pool: Codes) -> ChildRows:
-    """Child rows for parents with these codes, from a pool of codes of `levels.children` whose parents are in `bins`."""
+    """Child rows for parents with these codes, from a pool of codes of `levels.children`, their parents in `bins`."""
     many = len(levels.heads)
     coarse = np.stack([bins[place][parents[:, place]] for place in range(many)], axis=1)
     fan = parents[:, many - 1]

@@ -106,7 +106,9 @@ def telling(given: Codes, drawn: Codes) -> list[int]:
         sum(max(_information(given[:, column], drawn[:, target]), 0.0) for target in range(drawn.shape[1]))
         for column in range(given.shape[1])
     ]
-    return [column for column in np.argsort([-one for one in scores], kind="stable").tolist() if scores[column] > _TELLING]
+    return [
+        column for column in np.argsort([-one for one in scores], kind="stable").tolist() if scores[column] > _TELLING
+    ]
 
 
 def _information(one: Codes, two: Codes) -> float:

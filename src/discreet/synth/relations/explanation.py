@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.note import Note
-from discreet.core.release import percent, plural
+from discreet.core.release import plural
 from discreet.data.column import Date, Integer, Real, Timestamp
 from discreet.marginals.meter import Meter
 from discreet.query.notes import condition_notes, join_notes, unidentified_notes
@@ -34,7 +34,8 @@ def explained(plan: RelationsPlan) -> Explanation:
         "parent_share": float(plan.parent_share),
         "rows": plan.rows,
     }
-    parts = f"{percent(float(plan.parent_share))} of the price is for parents, the rest for child rows"
+    share = float(plan.parent_price / plan.price)
+    parts = f"{share:.1%} of the price is for parents, the rest for child rows" if levels.steps else "one price"
     return Explanation(
         title=f"Plan for synthetic parents and child rows of {plan.dataset!r}",
         unit=str(unit),

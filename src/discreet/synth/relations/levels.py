@@ -79,7 +79,7 @@ class Levels:
 
     @property
     def parents(self) -> Domain:
-        """The codes of a parent: its columns, its number of child rows, and the first of these where they have an order.
+        """The codes of a parent: its columns, its number of child rows, and the first of them if they have an order.
 
         A parent has one first row at most, so that one person moves counts of these by no more than those of parents.
         """
@@ -138,7 +138,7 @@ class Levels:
         Without them, what is told twice, by the parent and by the row before, would count twice.
         """
         children, targets = self.children, set(self.targets)
-        pairs = {
+        pairs: dict[Columns, float] = {
             pair: 1.0 if targets.intersection(pair) else _AROUND
             for pair in itertools.combinations(range(len(children)), 2)
             if _cells(children, pair) <= LARGEST

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-
 from discreet.core.digest import digest_of
 from discreet.core.explanation import Explanation
 from discreet.core.loss import ZCDP, Loss, Pure
@@ -172,7 +171,9 @@ class RelationsPlan(TablePlan):
         notify("recording")
         return {
             "relations": {
-                "parents": level_to(self.schema, levels.parent, levels.parent_columns, codes[:, : len(levels.parent_columns)]),
+                "parents": level_to(
+                    self.schema, levels.parent, levels.parent_columns, codes[:, : len(levels.parent_columns)]
+                ),
                 "children": level_to(self.schema, levels.child, levels.child_columns, made.codes, levels.clock)
                 | {"owner": pack(made.owner), "times": None if made.times is None else pack(made.times)},
                 "key": [str(self.schema.unit.column), self.key],
@@ -197,5 +198,3 @@ def _cut(attribute: Attribute) -> dict[str, Any]:
     """How a column is cut into codes, as plain values."""
     cut = attribute.partition
     return attribute.key.to_dict() | ({} if cut is None else {"partition": cut.to_json()})
-
-

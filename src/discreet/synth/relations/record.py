@@ -32,7 +32,7 @@ def level_to(
         column = schema.column(name)
         return replace(column, nullable=False) if name in known else column
 
-    entry = {
+    entry: dict[str, Any] = {
         "domain": domain_to(domain, {name: declared(name) for name in domain.names}),
         "columns": [{**one.to_json(), "declared": column_to(declared(one.name))} for one in made],
         "codes": [pack(column) for column in codes.T],
@@ -91,5 +91,3 @@ def level_from(entry: dict[str, Any]) -> Level:
         times=None if entry.get("times") is None else unpack(entry["times"]),
         owner=None if "owner" not in entry else unpack(entry["owner"]),
     )
-
-
