@@ -280,6 +280,7 @@ OUTPUTS = {
     "commute": ("cells", "origins", "destinations"),
     "commute by urns": ("sizes",),
     "synth": ("one-way", "two-way"),
+    "relations": ("one-way count of parents", "two-way count of child rows"),
     "train": ("sex",),
     "train at a price": ("sex",),
     "search": ("sex",),

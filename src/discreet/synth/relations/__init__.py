@@ -1,6 +1,7 @@
 """Two synthetic tables with a key between them: parents, and the rows that each of them has.
 
-Asked for at a desk (`curator.relate`): `RelationsAsk`, its `RelationsPlan`, and the `RelationsRelease` of it. The unit is the parent: a person, a household, a patient. Names load on first use.
+Asked for at a desk (`curator.relate`): `RelationsAsk`, its `RelationsPlan`, and the `RelationsRelease` of it. The unit
+is the parent: a person, a household, a patient. Names load on first use.
 """
 
 from __future__ import annotations
