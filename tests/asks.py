@@ -364,6 +364,16 @@ ASKS: dict[str, Ask] = {
         RHO,
         rows_of,
     ),
+    "relations": Ask(
+        "relations",
+        _of_curator("relate"),
+        {"parent": ["sex"], "child": ["county"], "order": "day", "limit": 2, "rows": 24},
+        RHO,
+        lambda release: {
+            name: {column: [str(value) for value in values] for column, values in table.columns.items()}
+            for name, table in release.tables().items()
+        },
+    ),
     "train": Ask(
         "train",
         _of_curator("train"),

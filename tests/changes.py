@@ -174,6 +174,18 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "keys": {"keys": {"person": "P{:03d}"}},
         **COUNTS,
     },
+    "relations": {
+        "parent": {"parent": ["sex", "works"]},
+        "child": {"child": ["county", "home"]},
+        "order": {"order": None},
+        "limit": {"limit": 3},
+        "rows": {"rows": 25},
+        "where": {"where": "age > 18"},
+        "differences": ({"child": ["age", "pay"]}, {"differences": {"pay": "age"}}),
+        "key": {"key": "P{:03d}"},
+        "parent_share": {"parent_share": "1/2"},
+        **COUNTS,
+    },
     "train": {
         **MODEL,
         "multiplier": {"multiplier": 3},

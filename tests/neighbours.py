@@ -66,6 +66,9 @@ class Recorder(Connection):
         found = np.array(rows, dtype=np.int64).reshape(-1, len(names))
         return {name: found[:, place] for place, name in enumerate(names)}
 
+    def store(self, codes: Any) -> None:
+        """Nothing is kept: every count is a statement."""
+
     def values(self, expression: Any) -> dict[str, list[Any]]:
         names, rows = self._fetch(expression)
         self.tables.append({name: [row[place] for row in rows] for place, name in enumerate(names)})
@@ -105,7 +108,8 @@ class Engine:
             self.backend.con.execute(f"DELETE FROM {name}")
             self.backend.con.execute(f"INSERT INTO {name} SELECT * FROM given")
         table, beside = self.seen[there.ids]
-        if job.view is not None and first is None:
+        built = first is None or hasattr(job.plan, "levels")  # parents and child rows are built anew every time
+        if job.view is not None and built:
             table = job.view(table, {"beside": beside})
         data = Recorder(self.backend, table, None if first is None else first[0].statements)
         bits = Tape(salt)

@@ -47,6 +47,7 @@ READ = {
     "flows": ("release", "release", "release", "release", "release"),
     "commute": ("release", "release", "release", "release", "release"),
     "synth": ("release", "release", "release", "release", "own"),
+    "relations": ("release", "release", "release", "release", "release"),
     "train": ("release", "own", "own", "release", "release"),
     "search": ("release", "own", "own", "release", "release"),
     "loads": ("release", "release", "release", "release", "release"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import random
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from discreet.marginals.counts import Columns
 from discreet.marginals.domain import Domain
 from discreet.marginals.engine import EngineCounts, moved_by
 from discreet.marginals.meter import Meter
+from discreet.noise.bits import words
 from discreet.query.aggregate import correlation, count, covariance, distinct, mean, people, slope, std, total, variance
 from discreet.query.ask import Ask, Checked
 from discreet.query.batch import plan_batch
@@ -33,6 +35,7 @@ from discreet.query.quantile import median, quantile
 from discreet.query.question import Query
 from discreet.query.stream_step import StreamStep
 from discreet.query.union import Union, UnionPart
+from discreet.synth.relations.encoding import encode_levels
 from worlds import COLUMNS
 
 ALLOTMENTS = {"epsilon": Budget(epsilon=10**6).allotments[0], "rho": Budget(rho=10**6, delta="0.5").allotments[0]}
@@ -383,6 +386,35 @@ def synthesis(chance: random.Random) -> Job:
     return Job(schema, ALLOTMENTS[way], Pure(1) if way == "epsilon" else ZCDP(1), run)
 
 
+def relations(chance: random.Random) -> Job:
+    """Parents and child rows, in any order: counts of both levels, and now and then all that the method asks."""
+    schema = schema_of(unit_of(chance, person=True))
+    part, price = _price(chance)
+    order = chance.choice([None, "d", "n", "l", "s"])
+    below = [name for name in chance.sample(["e", "n", "x", "d"], 2) if name != order]
+    asked = Curator(Desk(schema, part)).relate(  # type: ignore[arg-type]
+        chance.sample(["g", "o", "f"], chance.randint(1, 2)), below, order=order, limit=chance.randint(1, 3)
+    )
+    plan = asked.plan(**price).plan
+    if chance.random() < 0.1:
+        return _planned(schema, plan)
+    return Job(schema, plan.allotment, plan.cost, functools.partial(both_levels, plan), plan)
+
+
+def both_levels(plan: Any, data: Any, bits: Any) -> None:
+    """Counts of single columns and of the first ones together, of parents and of child rows, for all of the price."""
+    levels = plan.levels
+    salt = [int(word) & (2**31 - 1) for word in words(bits, 8)]
+    above, below = encode_levels(levels, plan.schema, data.table, salt)
+    tables = [(plan.parent_meter(), above), *([(plan.child_meter(), below)] if levels.steps else [])]
+    for blank, codes in tables:
+        counts = EngineCounts.of_codes(blank.domain, data, codes)
+        meter = Meter(counts, blank.moved, blank.currency, blank.price, bits)
+        every: list[Columns] = [(column,) for column in range(len(blank.domain))]
+        for columns in [*every, (0, len(blank.domain) - 1)]:
+            meter.measure(columns, blank.price / (len(every) + 1))
+
+
 def discoveries(chance: random.Random) -> Job:
     schema = schema_of(unit_of(chance, promised=False))
     keys = chance.choice(
@@ -466,5 +498,6 @@ KINDS: dict[str, Callable[[random.Random], Job]] = {
     "flows": flows,
     "commuters": commuters,
     "synthesis": synthesis,
+    "relations": relations,
     "discoveries": discoveries,
 }

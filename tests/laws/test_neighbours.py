@@ -33,8 +33,11 @@ import discreet.query.person_rows
 import discreet.query.plan
 import discreet.query.tally
 import discreet.query.union
+import discreet.synth.relations.encoding
+import discreet.synth.relations.plan
 import discreet.trees.count
 import discreet.trees.sizes
+import world_jobs
 from discreet.core.loss import Pure
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours, Unit
@@ -47,9 +50,10 @@ from discreet.query.modes import mode
 from discreet.query.quantile import median
 from discreet.query.question import Query
 from discreet.query.union import Union, UnionPart
+from discreet.synth.relations.encoding import encode_levels
 from neighbours import trials
 from seam import BrokenLawError
-from world_jobs import ALLOTMENTS, GEOGRAPHY, KINDS, Desk, Job, schema_of
+from world_jobs import ALLOTMENTS, GEOGRAPHY, KINDS, Desk, Job, both_levels, schema_of
 
 PAIRS = {
     "sums": 200,
@@ -70,6 +74,7 @@ PAIRS = {
     "flows": 115,
     "commuters": 45,
     "synthesis": 20,
+    "relations": 30,
     "discoveries": 150,
 }
 
@@ -334,6 +339,45 @@ def cells_of_persons(_: Any) -> Job:
     return Job(schema, ALLOTMENTS["epsilon"], Pure(1), run)
 
 
+CODED = discreet.synth.relations.encoding._coded
+CHILD_MOVED = discreet.synth.relations.encoding.child_moved
+
+
+def child_rows(unit: Unit, order: str | None) -> Callable[[Any], Job]:
+    """Parents and child rows of one code each: a bug shows in the first counts."""
+    schema = schema_of(unit)
+
+    def kind(_: Any) -> Job:
+        asked = Curator(Desk(schema, ALLOTMENTS["epsilon"])).relate(["o"], ["f"], order=order, limit=2)
+        plan = asked.plan(epsilon=1).plan
+        return Job(schema, plan.allotment, plan.cost, functools.partial(both_levels, plan), plan)
+
+    return kind
+
+
+def no_child_limit(levels, schema, table, salt, condition=None):
+    return ENCODED(replace(levels, limit=levels.limit + 1), schema, table, salt, condition)
+
+
+ENCODED = encode_levels
+
+
+def nobody(levels, schema, table, condition):
+    """Everybody's rows taken for one person's."""
+    rows, above, below = CODED(levels, schema, table, condition)
+    return rows.mutate(person=rows.person.count().over()), above, below
+
+
+def one_child(unit, steps):
+    return CHILD_MOVED(unit, 1)
+
+
+def own_row(levels, schema, table, condition):
+    """A parent for every row: its codes instead of those of all its rows."""
+    rows, above, below = CODED(levels, schema, table, condition)
+    return rows.mutate(person=rows[below[0]].fill_null(9)), above, below
+
+
 def sums_by_region(unit: Unit) -> Callable[[Any], Job]:
     """Sums of a column with bounds, of leaves and of what they lie in."""
     schema = schema_of(unit)
@@ -360,6 +404,29 @@ def a_row_as_one(measure, unit, groups):
 BUGS: dict[str, tuple[Callable[[Any], Job], Callable[[], Any]]] = {
     "clipping removed": (asked(ROW, total("y")), patched((discreet.query.compile, "bounded"), by=unclipped)),
     "NaN not caught": (asked(ROW, total("x")), patched((discreet.query.compile, "bounded"), by=nan_inside)),
+    "child rows charged as one": (
+        child_rows(PERSON, None),
+        patched((discreet.synth.relations.plan, "child_moved"), by=one_child),
+    ),
+    "a child row too many": (
+        child_rows(PERSON, "d"),
+        patched((world_jobs, "encode_levels"), by=no_child_limit),
+    ),
+    "child rows of a replaced person charged as removed": (
+        child_rows(OTHER, None),
+        patched(
+            (discreet.synth.relations.plan, "child_moved"),
+            by=lambda unit, steps: CHILD_MOVED(replace(unit, neighbours=Neighbours.ADD_REMOVE), steps),
+        ),
+    ),
+    "a parent for every value of its rows": (
+        child_rows(PERSON, "n"),
+        patched((discreet.synth.relations.encoding, "_coded"), by=own_row),
+    ),
+    "a first row that others' rows decide": (
+        child_rows(PERSON, "n"),
+        patched((discreet.synth.relations.encoding, "_coded"), by=nobody),
+    ),
     "rows limit ignored": (
         asked(PERSON, total("n"), ("g",)),
         patched((discreet.query.contribution, "contribution"), by=without_row_limit),

@@ -187,6 +187,7 @@ HOW = {
     "tree": {"method": "topdown", "confidence": 0.5},
     "census": {"method": "topdown", "confidence": 0.5},
     "synth": {"rows": 7},
+    "relations": {"rows": 7},
     "loads": {"beta": 0.5, "confidence": 0.5},
 }
 

@@ -64,6 +64,13 @@ def test_the_same_id_again_is_the_same_rows_and_costs_nothing(curator, tmp_path)
         read_release(other.ledger, "count", kind="synth")
 
 
+def test_days_are_text_where_rows_are_a_table(curator):
+    release = curator.synthesize("independent", columns=["since", "age"], rows=20).plan(epsilon=1).release()
+    shown = release.tables()["rows"]
+    assert shown.columns["since"] == [day.isoformat() for day in release.to_arrow()["since"].to_pylist()]
+    assert "since" in shown.to_json()
+
+
 def test_what_cannot_be_is_not(curator):
     asked = curator.synthesize("independent", impossible=["age < 16 and works", "works and pay is null"])
     release = asked.plan(epsilon=3).release()

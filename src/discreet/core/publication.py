@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any
 
 from discreet.core.note import Note
@@ -65,6 +66,11 @@ class Publication:
 
 
 def rows_table(columns: Mapping[str, list[Any]], source: Publication) -> Release:
-    """Rows that are nobody's as a table: there is nothing to have an interval."""
+    """Rows that are nobody's as a table: there is nothing to have an interval. Days and times are texts, as in JSON."""
+    plain = {name: [_plain(value) for value in values] for name, values in columns.items()}
     notes = source.table_notes()
-    return Release(columns=columns, keys=tuple(columns), outputs=(), confidence=0.95, notes=notes, **source.provenance)
+    return Release(columns=plain, keys=tuple(plain), outputs=(), confidence=0.95, notes=notes, **source.provenance)
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, date) else value

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from discreet.flows.commuting.release import CommuteRelease
     from discreet.learn.model import Model
     from discreet.power.release import HiddenLoads
+    from discreet.synth.relations.release import RelationsRelease
     from discreet.synth.release import SyntheticRelease
 
 __all__ = ["Curator", "open_curator"]
@@ -305,6 +306,33 @@ class Curator(RegionalJobs):
         from discreet.synth.ask import SynthAsk
 
         ask = SynthAsk.of(method, workload, columns, bins, rows, where, impossible, differences, keys)
+        return Draft.of(self.desk, ask)
+
+    @typed
+    def relate(
+        self,
+        parent: Iterable[str | Expression],
+        child: Iterable[str | Expression] | None = None,
+        *,
+        order: str | Expression | None = None,
+        limit: int | None = None,
+        rows: int | None = None,
+        where: str | Predicate | Expression | None = None,
+        differences: Mapping[str, str] | None = None,
+        key: str | int | None = None,
+        parent_share: Number | None = None,
+    ) -> Draft[RelationsRelease]:
+        """Parents and child rows that are nobody's, in two tables with a key: docs/guides/relations.md.
+
+        A parent is a person of the schema, who may have several rows. `parent` names columns that are the person's own,
+        `child` those of the rows; by default all others. `order` is the column by which rows follow each other, a day,
+        a time or a whole number: then each is told by the one before it too. At most `limit` rows of a person count.
+        `rows` is a number of parents, `key` how they are named, such as "P{:06d}". `parent_share` is the part of the
+        price that parents get, 1/3 unless said otherwise.
+        """
+        from discreet.synth.relations.ask import RelationsAsk
+
+        ask = RelationsAsk.of(parent, child, order, limit, rows, where, differences, key, parent_share)
         return Draft.of(self.desk, ask)
 
     @typed

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -54,7 +55,6 @@ class Connection:
         self._backend = backend
         self._in_memory = in_memory
         self._copies = copies
-        self._tables = 0
         self.table = table
 
     def integers(self, expression: Any) -> dict[str, NDArray[np.int64]]:
@@ -69,8 +69,7 @@ class Connection:
         """Have the engine keep a table of codes, c0, c1, ..., for as long as it is open; None where it keeps none."""
         if self._backend.name != "duckdb":
             return None
-        self._tables += 1
-        name = f"codes_{self._tables}"
+        name = f"codes_{uuid.uuid4().hex}"  # an engine may be open more than once
         self._run(lambda expression: self._backend.create_table(name, expression, temp=True), codes)
         return StoredCodes(self._backend, name, limited="many" in codes.columns)
 

@@ -169,7 +169,10 @@ def _attribute(
         raise InputError(f"bins.{name}", many, "from 2 to 1,000 bins")
     match column:
         case Text():
-            hint = "Declare its values as a category, leave it out, or have it made anew as a key."
+            hint = (
+                "Declare its values as a category, find them first with a question (discover) and declare those, leave "
+                "it out, or have it made anew as a key."
+            )
             raise InputError(f"columns.{name}", Phrase("free text"), "a column whose values are declared", hint)
         case Timestamp():
             allowed = "a column of numbers, days or categories"

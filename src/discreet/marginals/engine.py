@@ -35,7 +35,7 @@ from discreet.query.group import group_codes
 from discreet.query.predicate import Predicate
 from discreet.query.question import Query
 
-__all__ = ["EngineCounts", "encode", "moved_by"]
+__all__ = ["EngineCounts", "code_columns", "encode", "moved_by"]
 
 Expression = Any  # ibis expressions carry no useful static types here
 
@@ -71,6 +71,13 @@ class EngineCounts:
         salt = [int(word) & _MASK for word in words(bits, 8)]
         rows = encode(domain, schema, data.table, salt, condition)
         self._begin(domain, data, rows, data.store(rows))
+
+    @classmethod
+    def of_codes(cls, domain: Domain, data: Connection, rows: Expression) -> EngineCounts:
+        """Counts of a table of codes, c0, c1, ..., none of them missing, that was made in the engine otherwise."""
+        found = cls.__new__(cls)
+        found._begin(domain, data, rows, data.store(rows))
+        return found
 
     def _begin(self, domain: Domain, data: Connection, rows: Expression, stored: StoredCodes | None) -> None:
         self.domain = domain
@@ -160,9 +167,20 @@ def encode(
     A row that some column has no code for, such as an undeclared value where none may be missing, is left out.
     """
     unit = schema.unit
+    table, columns = code_columns(domain, schema, chosen(Query(condition), schema, table))
+    names = list(columns)
+    if unit.column is not None:
+        columns[_PERSON] = identity(table[unit.column])
+    rows = table.select(**columns)
+    rows = rows.filter(*(rows[name].notnull() for name in columns))
+    return rows if unit.column is None else _limited(rows, names, unit, salt)
+
+
+def code_columns(domain: Domain, schema: Schema, table: Expression) -> tuple[Expression, dict[str, Expression]]:
+    """A table, and the code of every attribute in each of its rows, c0, c1, ...; missing where a row has none."""
     keyed = [attribute for attribute in domain.attributes if attribute.partition is None]
     keys = [attribute.key for attribute in keyed]
-    table, codes = group_codes(keys, schema, chosen(Query(condition), schema, table), clamped=True)
+    table, codes = group_codes(keys, schema, table, clamped=True)
     slots = {attribute.name: f"discreet key {place}" for place, attribute in enumerate(keyed)}
     table = table.mutate(**dict(zip(slots.values(), codes, strict=True)))
     table, located = _located([one for one in domain.attributes if one.partition is not None], schema, table)
@@ -171,12 +189,7 @@ def encode(
         code = table[slots[attribute.name]] if attribute.partition is None else located[attribute.name]
         full = code.fill_null(attribute.size - 1) if attribute.missing else code
         columns[_name(place)] = full.cast("int16" if attribute.size <= 2**15 else "int32")
-    names = list(columns)
-    if unit.column is not None:
-        columns[_PERSON] = identity(table[unit.column])
-    rows = table.select(**columns)
-    rows = rows.filter(*(rows[name].notnull() for name in columns))
-    return rows if unit.column is None else _limited(rows, names, unit, salt)
+    return table, columns
 
 
 def _located(

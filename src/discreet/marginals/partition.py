@@ -159,6 +159,10 @@ class Partition:
             return code
         return (value.cast("float64") == self._float(index)).ifelse(code, ibis.literal(self.size - 1, "int64"))
 
+    def coded(self, value: Expression, *, whole: bool) -> Expression:
+        """The code of a number in an engine, in one expression."""
+        return self.code(value, self.nearest(value, whole=whole))
+
     def _float(self, index: Expression) -> Expression:
         """The float nearest to a point: one division of whole numbers."""
         scale = self.origin.denominator * self.unit.denominator

@@ -11,7 +11,7 @@ from discreet.core.digest import digest_of
 from discreet.core.explanation import Explanation
 from discreet.core.loss import ZCDP, Loss, Pure
 from discreet.core.mechanism import Bits
-from discreet.core.progress import listening, notify
+from discreet.core.progress import notify
 from discreet.data.column import column_to
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
@@ -25,12 +25,11 @@ from discreet.marginals.partition import Partition
 from discreet.query.predicate import Predicate, columns_of, predicate_to
 from discreet.query.table_plan import TablePlan
 from discreet.synth.explanation import declared_notes, explained
-from discreet.synth.measurement import Measurement, RecordedMeter, measured, no_counts
+from discreet.synth.measurement import Measurement, measured, no_counts
 from discreet.synth.methods import method_named
 from discreet.synth.parts import MadeColumn
 from discreet.synth.record import domain_to, synthetic_to
-from discreet.synth.rescue import independent_rows, run_with_rescue
-from discreet.synth.rows import shuffled
+from discreet.synth.sampler import Sampler
 from discreet.synth.spikes import SHARE, Spikes, find_spikes, searched
 from discreet.synth.synthetic import check_rows
 
@@ -151,17 +150,22 @@ class SynthPlan(TablePlan):
         notify("making rows")
         record, count = Measurement.from_json(measured), self.rows if rows is None else rows
         domain = Spikes.from_json(measured.get("spikes", {})).applied(self.domain)
-        meter = RecordedMeter(self.blank(domain), record)
-        if method in (None, self.method):
-            with listening(lambda stage, done: None):  # its stages were told when it was measured
-                made = run_with_rescue(method_named(self.method), meter, self.workload, count)
-        elif method == "independent":
-            made = independent_rows(meter, count, "every column alone: columns are independent")
-        else:
+        if method not in (None, self.method, "independent"):
             allowed = f"{self.method}, by which it was measured, or independent"
             raise InputError("method", method, allowed, "Another method asks for other marginals, which are charged.")
+        blank = self.blank(domain)
+        sampler = Sampler(
+            domain=domain,
+            workload=self.workload,
+            method=self.method,
+            independent=method not in (None, self.method),
+            currency=self.currency,
+            price=blank.price,
+            moved=blank.moved,
+            record=record,
+        )
+        made = sampler.rows(count)
         notify("recording")
-        made = replace(made, codes=shuffled(made.codes))
         return {
             "synth": {
                 "domain": domain_to(domain, {name: self.schema.column(name) for name in domain.names}),
@@ -170,6 +174,7 @@ class SynthPlan(TablePlan):
                 ],
                 "made": synthetic_to(made, record),
                 "method": self.method if method is None else method,
+                "sampler": sampler.to_json(),
                 "impossible": [predicate_to(condition) for condition in self.impossible],
                 "keys": [list(key) for key in self.keys],
             },

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from discreet.core.publication import Publication, rows_table
 from discreet.core.release import Release, harmless, with_notes, write_notes
@@ -20,12 +22,13 @@ from discreet.marginals.counts import ArrayCounts
 from discreet.marginals.domain import Domain
 from discreet.marginals.meter import Noisy
 from discreet.query.predicate import Predicate, checked, predicate_from
-from discreet.synth.exclusions import repaired
+from discreet.synth.exclusions import holds, repaired
 from discreet.synth.parts import MadeColumn, plain_columns
 from discreet.synth.record import domain_from, synthetic_from
 from discreet.synth.rows import ColumnValues, key_column, to_arrow
 from discreet.synth.sample import Codes
-from discreet.synth.synthetic import Synthetic
+from discreet.synth.sampler import Sampler, draw_until, read_subset
+from discreet.synth.synthetic import Synthetic, check_rows
 
 if TYPE_CHECKING:
     from discreet.synth.report import Report
@@ -51,6 +54,11 @@ class SyntheticRelease(Publication):
     impossible: tuple[Predicate, ...]
     keys: tuple[tuple[str, str | int], ...]
     made: Synthetic
+    sampler: Sampler | None = field(default=None, compare=False)
+    """What more rows are made from; None where an older version recorded less."""
+    subset: Predicate | None = None
+    """What all rows meet, where it was asked for: others that were drawn are left out."""
+    most: int | None = None
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> SyntheticRelease:
@@ -62,6 +70,11 @@ class SyntheticRelease(Publication):
         parts = tuple(MadeColumn.from_json(one) for one in entry.get("columns", ())) or plain_columns(domain)
         declared |= {one["name"]: column_from(one["name"], one["declared"]) for one in entry.get("columns", ())}
         schema = Schema(answer.dataset, declared)
+        query: Any = answer.query
+        sampler = None
+        if "sampler" in entry:
+            workload = query["synth"]["workload"]
+            sampler = Sampler.from_json(entry["sampler"], domain, workload, drawn, entry["method"])
         return cls(
             **answer.provenance(cost, remaining),
             method=entry["method"],
@@ -71,13 +84,18 @@ class SyntheticRelease(Publication):
             impossible=tuple(checked(predicate_from(one), schema) for one in entry["impossible"]),
             keys=tuple((name, form) for name, form in entry["keys"]),
             made=synthetic_from(entry["made"], drawn),
+            sampler=sampler,
             stale=answer.stale,
             caveats=answer.caveats,
         )
 
     @cached_property
     def _rows(self) -> tuple[Codes, dict[str, ColumnValues], int]:
-        return repaired(self.domain, self.declared, self.made.codes, self.impossible, self.parts)
+        codes, drawn, changed = repaired(self.domain, self.declared, self.made.codes, self.impossible, self.parts)
+        if self.subset is None:
+            return codes, drawn, changed
+        rows = np.flatnonzero(holds(self.subset, drawn, self.domain))[: self.most]
+        return codes[rows], {name: one.taken(rows) for name, one in drawn.items()}, changed
 
     @property
     def codes(self) -> Codes:
@@ -120,10 +138,45 @@ class SyntheticRelease(Publication):
         changed = self._rows[2]
         fixed = (f"{changed:,} rows could not be and were changed",) if changed else ()
         about = f"about {round(self.total):,} rows were counted" if self.total >= 1 else "hardly a row was counted"
-        return (*self.made.notes, about, *fixed)
+        sifted: tuple[str, ...] = ()
+        if self.subset is not None:
+            sifted = (f"{len(self.made.codes):,} rows were drawn for {len(self):,} that meet the condition",)
+        return (*self.made.notes, about, *fixed, *sifted)
 
     def __len__(self) -> int:
-        return len(self.made.codes)
+        return len(self.made.codes if self.subset is None else self.codes)
+
+    def sample(
+        self, rows: int | None = None, where: str | Predicate | Mapping[str, Any] | None = None
+    ) -> SyntheticRelease:
+        """More rows of this release, or rows that meet a condition, from what is on record: free.
+
+        `where` is a condition on the columns, "sector = 'care' and age >= 30", or values by column,
+        {"sector": "care"}. Without `rows` there are as many as there seem to be in the private table. The same request
+        gives the same rows.
+        """
+        check_rows(rows)
+        if self.sampler is None:
+            hint = "Publish it again by the plan that it was paid with: curator.publish(id, rows=...). That is free."
+            raise InputError("release", self.id, "one that was recorded with what more rows are made from", hint)
+        if where is None:
+            return replace(self, made=self.sampler.rows(rows), subset=None, most=None)
+        condition = read_subset(where, Schema(self.dataset, self.declared), [one.name for one in self.parts])
+        if rows is None:
+            return self._sifted(None, condition, None)
+        sifted: dict[int, SyntheticRelease] = {}
+
+        def draw(many: int) -> int:
+            sifted[many] = self._sifted(many, condition, rows)
+            return len(sifted[many])
+
+        return sifted[draw_until(draw, rows)]
+
+    def _sifted(self, many: int | None, condition: Predicate, most: int | None) -> SyntheticRelease:
+        """Those of so many rows that meet a condition, at most so many of them."""
+        if self.sampler is None:
+            return self
+        return replace(self, made=self.sampler.rows(many), subset=condition, most=most)
 
     @cached_property
     def _table(self) -> Any:

@@ -40,6 +40,7 @@ GOOD = {  # requests that are answered, by the path before /plan and /release: m
     ],
     "tree": [{"levels": ["county"], "epsilon": "1/8"}, {"levels": ["county"], "by": ["age/60"], "epsilon": 100}],
     "synth": [{"epsilon": "1/8"}, {"workload": [["county", "age"]], "epsilon": 100}],
+    "relations": [{"parent": ["county"], "epsilon": "1/8"}],  # refused: every row is another person
     "train": [{"target": "county", "epsilon": 1, "steps": 1, "examples": 3, "lot": 1}],
     "search": [{"target": "county", "epsilon": 1, "steps": 1, "examples": 3, "settings": [{"rate": 1}]}],
     "batch": [{"questions": {"n": "SELECT COUNT(*) AS n FROM people"}, "epsilon": "1/8"}],

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import discreet
-from discreet import Allotment, Budget, Category, Integer, Schema
+from discreet import Allotment, Budget, Category, Integer, Schema, Text, Unit
 from grid_files import lay_out_grid
 
 pytest.importorskip("fastapi", reason="needs discreet[server]")
@@ -44,6 +44,7 @@ FILLED = {
     "census": {"levels": "home", "tables": '[ages]\ncounts = "persons"\nby = ["age/5"]', "household": "work", **PRICE},
     "flows": {**ENDS, "zones": "place,zone\neast,inner\nwest,outer", **PRICE},
     "commute": {**ENDS, "coordinates": PLACES, **PRICE},
+    "relations": {"parent": "home", "child": "work", "limit": "2", **PRICE},
     "train": {**RUN, **PRICE},
     "search": {**RUN, "settings": "rate=0.5\nrate=2", **PRICE},
     "loads": {"cost": "800", **PRICE},
@@ -52,7 +53,7 @@ FILLED = {
 
 def dataset_of(kind):
     """The dataset that a kind is about."""
-    return "ring" if kind == "loads" else "people"
+    return {"loads": "ring", "relations": "visits"}.get(kind, "people")
 
 
 @pytest.fixture
@@ -63,7 +64,14 @@ def service(tmp_path):
     tokens = Tokens(tmp_path / "tokens.db")
     grid, schema = lay_out_grid(tmp_path)
     ring = discreet.open(str(grid), schema, ledger=curator.ledger, create=True)
-    return Service({"people": curator, "ring": ring}, tokens, jobs=Jobs(tmp_path / "jobs.db")).within(
+    visits = discreet.open(
+        TABLE.append_column("who", pa.array([f"p{place // 2}" for place in range(60)])),
+        Schema("visits", {**SCHEMA.columns, "who": Text()}, Unit("who", groups=2, rows=1)),
+        ledger=curator.ledger,
+        budget=Budget(7, delta=1e-5, allotments=parts),
+        create=True,
+    )
+    return Service({"people": curator, "ring": ring, "visits": visits}, tokens, jobs=Jobs(tmp_path / "jobs.db")).within(
         rate=500.0, burst=500.0
     )
 

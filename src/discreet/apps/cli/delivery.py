@@ -372,10 +372,23 @@ def _deliver_rows(answer: SyntheticRelease, given: Mapping[str, Any]) -> None:
     _deliver_file(answer, given, (f"{remark[:1].upper()}{remark[1:]}." for remark in answer.remarks))
 
 
+_MORE = Annotated[int | None, typer.Option("--rows", help="Another number of rows, drawn from what is on record.")]
+_MEETING = Annotated[
+    str | None, typer.Option("--where", help="Only rows that meet a condition, drawn anew: \"sector = 'care'\".")
+]
+
+
+def _sample_rows(answer: SyntheticRelease, given: Mapping[str, Any]) -> SyntheticRelease:
+    rows, where = given["rows"], given["where"]
+    return answer if rows is None and where is None else answer.sample(rows, where)
+
+
 ROWS = Delivery(
     {"out": (_ROWS, None)},
     _deliver_rows,
     lambda given: fit_to_write(given["out"], "--out", (".csv", ".parquet")),
+    shown={"rows": (_MORE, None), "where": (_MEETING, None)},
+    again=_sample_rows,
 )
 
 

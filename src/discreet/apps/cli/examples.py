@@ -124,6 +124,14 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "--epsilon 0.01 --id commuters -y",
     ),
     "commute show": ("discreet commute show commuters",),
+    "relations plan": (
+        "discreet relations plan visits.csv --parent age,sex --child ward,day --order day --limit 6 --epsilon 1",
+    ),
+    "relations release": (
+        "discreet relations release visits.csv --parent age,sex --child ward,day --order day --limit 6 --epsilon 1 "
+        "--id clinic --out clinic -y",
+    ),
+    "relations show": ("discreet relations show clinic --part children",),
     "survey new": ("discreet survey new survey.toml",),
     "survey plan": ("discreet survey plan survey.toml --people 5000 --within 0.03",),
     "survey serve": (

@@ -58,6 +58,10 @@ def _commands(kind: str) -> Commands:
             return Commands(ask, "synthetic commuters", "Made-up rows of origin and destination", TABLES)
         case "synth":
             return Commands(ask, "synthetic rows", "Synthetic tables", ROWS, more=("report",), aliases=("run",))
+        case "relations":
+            return Commands(
+                ask, "synthetic parents and child rows", "Synthetic parents and child rows, with a key", TABLES
+            )
         case "train":
             from discreet.apps.cli.train import show_training
 

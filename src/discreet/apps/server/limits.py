@@ -25,6 +25,7 @@ from discreet.query.question import Query
 from discreet.query.question_ask import QUERY, AnyQuery
 from discreet.query.sql_privacy import read_private
 from discreet.synth.plan import SynthPlan
+from discreet.synth.relations.plan import RelationsPlan
 from discreet.trees.release import TreeRelease
 
 __all__ = [
@@ -118,6 +119,11 @@ def check_lists(value: Any, name: str, declared: Described) -> None:
 
 def check_rows(rows: Any, plan: Any, known: Outcome) -> None:
     """Refuse more rows of a synthetic table than are drawn for free; as many as are on record always are."""
+    if rows is not None and isinstance(plan, RelationsPlan):
+        levels = plan.levels
+        most = CELLS // (len(levels.parents) + levels.limit * len(levels.children))
+        if type(rows) is not int or not 0 < rows <= max(most, 1):
+            raise InputError("rows", rows, f"a whole number from 1 to {max(most, 1):,} over HTTP", _FREE)
     if rows is None or not isinstance(plan, SynthPlan):
         return
     most = CELLS // (len(plan.domain) + len(plan.keys))
@@ -293,6 +299,8 @@ def _numbers(kind: str, ready: Any) -> int:
             return prod(ready.layout.shape)
         case "commute":
             return prod(ready.domain.sizes)
+        case "relations":
+            return int(sum(ready.levels.children.sizes) * ready.levels.limit)
         case "loads":
             return int(ready.about.grid.loads + ready.about.grid.buses)
     return 0

@@ -24,6 +24,7 @@ _TITLES = {
     "census": "Census of persons and households",
     "flows": "Flows",
     "commute": "Synthetic commuters",
+    "relations": "Synthetic parents and child rows",
     "search": "Search for a model",
     "loads": "Loads of a grid",
 }

@@ -1,0 +1,139 @@
+"""What there is to know about parents and child rows before they are paid: errors of both, and what is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from discreet.core.explanation import Accuracy, Explanation
+from discreet.core.note import Note
+from discreet.core.release import plural
+from discreet.data.column import Date, Integer, Real, Timestamp
+from discreet.marginals.meter import Meter
+from discreet.query.notes import condition_notes, join_notes, unidentified_notes
+from discreet.query.plan import noise_name
+
+if TYPE_CHECKING:
+    from discreet.synth.relations.plan import RelationsPlan
+
+__all__ = ["declared_notes", "explained"]
+
+_NAMED = 6  # columns named in a note
+
+
+def explained(plan: RelationsPlan) -> Explanation:
+    """What there is to know before it is paid."""
+    levels, unit = plan.levels, plan.schema.unit
+    many = "as many parents as there seem to be" if plan.rows is None else plural(plan.rows, "parent")
+    pairs = len(levels.workload())
+    facts: dict[str, Any] = {
+        "parent": [one.name for one in levels.parent],
+        "child": [one.name for one in levels.child],
+        "order": None if levels.clock is None else levels.clock.column,
+        "limit": levels.limit,
+        "parent_share": float(plan.parent_share),
+        "rows": plan.rows,
+    }
+    share = float(plan.parent_price / plan.price)
+    parts = f"{share:.1%} of the price is for parents, the rest for child rows" if levels.steps else "one price"
+    return Explanation(
+        title=f"Plan for synthetic parents and child rows of {plan.dataset!r}",
+        unit=str(unit),
+        shape=(
+            f"Makes {many} in {plural(len(levels.parent), 'column')}, each with 0 to {levels.limit:,} child rows in "
+            f"{plural(len(levels.child), 'column')}; {unit.column} is made anew and joins them.",
+            f"Preserves {plural(len(plan.preserved.marginals), 'marginal')} of parents and their number of child rows, "
+            f"and {plural(pairs, 'marginal')} of child rows with their parent{_before(plan)}; {parts}.",
+        ),
+        errors=tuple(_errors(plan)),
+        confidence=plan.confidence,
+        notes=(
+            "Errors are for scale, with each part of the price shared evenly: the method shares it unevenly.",
+            f"One {unit.column} moves a count of parents by 1, one of child rows by up to {levels.steps:,}: a smaller "
+            "limit has less noise and leaves out more rows.",
+            *(note.text for note in declared_notes(plan)),
+        ),
+        facts=facts,
+    )
+
+
+def _before(plan: RelationsPlan) -> str:
+    return "" if plan.levels.clock is None else " and the row before"
+
+
+def _errors(plan: RelationsPlan) -> list[Accuracy]:
+    """The error of counts of parents and of child rows by the noise alone, if each part were shared evenly."""
+    children = plan.levels.children
+    found = []
+    tables = [("parents", plan.parent_meter(), len(plan.levels.parents), len(plan.preserved.marginals))]
+    if plan.levels.steps:
+        tables.append(("child rows", plan.child_meter(), len(children), len(plan.levels.workload())))
+    for name, meter, alone, pairs in tables:
+        for kind, many in (("one-way", alone), ("two-way", pairs)):
+            found.append(_error(meter, many, f"a {kind} count of {name}, one of {plural(many, 'marginal')}", plan))
+    return found
+
+
+def _error(meter: Meter, many: int, name: str, plan: RelationsPlan) -> Accuracy:
+    noise = meter.noise(meter.price / many)
+    share = float(meter.price / plan.price)
+    return Accuracy(name, noise_name(noise), noise.error(plan.confidence), share=share)
+
+
+def declared_notes(plan: RelationsPlan) -> list[Note]:
+    """What the tables leave out, as far as it was declared: nothing is read for it."""
+    levels, person, clock = plan.levels, plan.schema.unit.column, plan.levels.clock
+    which = "picked at random" if clock is None else f"the first by {clock.column}"
+    notes = [
+        Note(
+            "rows",
+            f"Each {person} has at most {plural(levels.limit, 'child row')}, {which}; what is beyond is left out.",
+            (),
+        ),
+        Note(
+            "rows",
+            f"Where rows of one {person} differ in {_few([one.name for one in levels.parent], 'or')}, the least value "
+            "counts, in the order of declaration; a missing one only if all are.",
+            (),
+        ),
+    ]
+    columns = {one.name: plan.schema.column(one.name) for one in (*levels.parent, *levels.child)}
+    own = [one.name for one in levels.parent if not columns[one.name].nullable]
+    if own:
+        text = f"A {person} without a declared value of {_few(own, 'or')} is left out of everything."
+        notes.append(Note("outside", text, ()))
+    strict = [one.name for one in levels.child if not columns[one.name].nullable or _is_clock(one.name, plan)]
+    text = f"A row without a declared value of {_few(strict, 'or')} is no child row." if strict else ""
+    notes.append(Note("outside", text or "A row in which all child columns are missing is no child row.", ()))
+    if gaps := [name for name, one in columns.items() if one.nullable and not _is_clock(name, plan)]:
+        text = f"Missing and undeclared values of {_few(gaps)} are a value of their own: missing."
+        notes.append(Note("missing", text, ()))
+    if bounded := [name for name, one in columns.items() if isinstance(one, Integer | Real | Date | Timestamp)]:
+        text = f"Values of {_few(bounded)} outside the declared bounds go to the nearer end."
+        notes.append(Note("bounds", text, ()))
+    if plan.preserved.left_out:
+        names = plan.levels.parents.names
+        named = [" x ".join(names[column] for column in one) for one in plan.preserved.left_out]
+        notes.append(Note("marginals", f"Not preserved, with too many cells: {_few(named)}.", ()))
+    alike = "" if clock is not None else " Rows of one parent are alike only as far as their parent's columns tell."
+    text = f"Child rows follow from their parent's columns in groups{_row_before(plan)}.{alike}"
+    notes.append(Note("marginals", text, ()))
+    notes += unidentified_notes(plan.schema.unit, ())
+    notes += join_notes(plan.schema, columns, ())
+    return [*notes, *condition_notes(plan.condition, (), plan.schema)]
+
+
+def _row_before(plan: RelationsPlan) -> str:
+    return "" if plan.levels.clock is None else ", the row before and the time since it, and from nothing earlier"
+
+
+def _is_clock(name: str, plan: RelationsPlan) -> bool:
+    return plan.levels.clock is not None and name == plan.levels.clock.column
+
+
+def _few(names: Iterable[str], last: str = "and") -> str:
+    """A list in words, cut short if it is long."""
+    listed = list(names)
+    if len(listed) > _NAMED:
+        listed = [*listed[: _NAMED - 1], f"{len(listed) - _NAMED + 1:,} more"]
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} {last} {listed[-1]}"

@@ -1,0 +1,57 @@
+"""What the plan says: errors of both levels, parts of the price, and everything that is left out."""
+
+from __future__ import annotations
+
+
+def test_errors_of_both_levels_and_what_each_costs(curator):
+    offer = curator.relate(["age", "sex"], order="day", limit=4).plan(epsilon=2)
+    names = [error.output for error in offer.expected]
+    assert [name.split(",")[0] for name in names] == [
+        "a one-way count of parents",
+        "a two-way count of parents",
+        "a one-way count of child rows",
+        "a two-way count of child rows",
+    ]
+    assert [round(error.share, 3) for error in offer.expected] == [0.333, 0.333, 0.667, 0.667]
+    widths = [error.half_width for error in offer.expected]
+    assert widths[0] < widths[1]
+    assert widths[2] < widths[3]
+    more = curator.relate(["age", "sex"], order="day", limit=8).plan(epsilon=2)
+    assert more.expected[2].half_width > widths[2]  # a larger limit has more noise on child rows
+
+
+def test_what_is_left_out_is_said(curator):
+    text = str(curator.relate(["age", "sex"], order="day", limit=4, where="age > 200").plan(epsilon=2))
+    for part in (
+        "Each patient has at most 4 child rows, the first by day; what is beyond is left out.",
+        "Where rows of one patient differ in age or sex, the least value counts",
+        "A patient without a declared value of age is left out of everything.",
+        "A row without a declared value of day or ward is no child row.",
+        "Missing and undeclared values of sex and cost are a value of their own",
+        "outside the declared bounds go to the nearer end",
+        "Rows without a value of patient are left out.",
+        "33.3% of the price is for parents, the rest for child rows",
+        "One patient moves a count of parents by 1, one of child rows by up to 3",
+    ):
+        assert part in text, part
+    assert "picked at random" in str(curator.relate(["age"], ["ward"], limit=2).plan(epsilon=1))
+    assert "no child row" in str(curator.relate(["age"], ["cost"], limit=2).plan(epsilon=1))
+
+
+def test_facts_are_plain_values(curator):
+    facts = curator.relate(["age"], ["ward"], order="day", limit=4, rows=9).plan(epsilon=2).explained.facts
+    assert facts == {
+        "parent": ["age"],
+        "child": ["day", "ward"],
+        "order": "day",
+        "limit": 4,
+        "parent_share": 1 / 3,
+        "rows": 9,
+    }
+
+
+def test_notes_of_the_plan_stand_on_the_release(release, curator):
+    said = [note.text for note in release.caveats]
+    assert any("at most 6 child rows" in text for text in said)
+    plan = str(curator.relate(["age", "sex"], order="day", limit=6).plan(epsilon=100))
+    assert all(text in plan for text in said)

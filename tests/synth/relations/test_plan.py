@@ -1,0 +1,125 @@
+"""One charge for both tables, divided as the plan says; measured once, published as often as one likes."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pyarrow
+import pytest
+from clinic_desk import SCHEMA, clinic
+
+import discreet
+from discreet import Budget, Category, Date, Integer, Schema, Timestamp, Unit
+from discreet.data.join import Join
+from discreet.errors import InputError
+from discreet.synth.measurement import Measurement
+
+
+def test_the_parts_of_the_price_add_up_to_the_charge(curator):
+    for share in ("1/4", "9/10"):
+        plan = curator.relate(["age"], ["ward"], order="day", limit=5, parent_share=share).plan(epsilon=3).plan
+        above, below = plan.parent_meter(), plan.child_meter()
+        assert above.price == Fraction(share) * 3
+        assert above.price + below.price == plan.price == 3
+        assert (above.moved.l1, below.moved.l1) == (1, 4)
+    assert curator.relate(["age"], ["ward"], limit=5).plan(epsilon=3).plan.child_meter().moved.l1 == 5
+
+
+def test_what_is_measured_costs_the_price_and_no_more(tmp_path):
+    curator = clinic(tmp_path, 200)
+    offer = curator.relate(["age"], ["ward"], order="day", limit=3).plan(epsilon=5)
+    offer.release(release="one")
+    known = curator.ledger.find("one")
+
+    measured = json.loads(known.measurement)
+    for name, meter in (("parents", offer.plan.parent_meter()), ("children", offer.plan.child_meter())):
+        record = Measurement.from_json(measured[name])
+        # Laplace noise of scale b on a table moved by l1 costs l1 / b; choices cost the rest.
+        paid = sum(Fraction(meter.moved.l1) / Fraction(noisy.noise.scale) for _, noisy in record.answers)
+        assert 0 < paid <= meter.price
+    assert curator.standing()[0].left.amount == 1000 - 5
+
+
+def test_nobody_has_a_second_row_where_the_limit_is_one(tmp_path):
+    curator = clinic(tmp_path, 400)
+    offer = curator.relate(["age"], ["ward"], order="day", limit=1).plan(epsilon=20)
+    assert offer.plan.parent_meter().price == 20
+    assert len(offer.expected) == 2
+    made = offer.release()
+    assert set(made.fan_out.tolist()) <= {0, 1}
+    assert abs(len(made) - 400) < 20
+
+
+def test_other_plans_have_other_digests(curator):
+    fields = [
+        {},
+        {"limit": 3},
+        {"order": "day"},
+        {"key": "P{}"},
+        {"rows": 5},
+        {"parent_share": "1/2"},
+        {"where": "age > 3"},
+    ]
+    digests = {curator.relate(["age"], ["ward"], **one).plan(epsilon=1).plan.digest for one in fields}
+    assert len(digests) == len(fields)
+
+
+def test_two_private_tables_are_joined_on_the_person(tmp_path):
+    """Patients in one, visits in the other: patients without a visit are parents without child rows."""
+    rng = np.random.default_rng(1)
+    age = rng.integers(0, 100, 1500)
+    patients = pyarrow.table({"who": np.arange(1500), "age": age})
+    many = np.where(age < 50, 0, 2) + (rng.random(1500) < 0.5)
+    who = np.repeat(np.arange(1500), many)
+    days = np.datetime64("2024-01-01") + rng.integers(0, 300, len(who)).astype("timedelta64[D]")
+    visits = pyarrow.table({"who": who, "ward": np.array(["a", "b"])[rng.integers(0, 2, len(who))], "day": days})
+    schema = Schema(
+        "clinic",
+        {"who": Integer(0, 10**6), "age": Integer(0, 99, nullable=False)},
+        Unit("who", groups=3, rows=1),
+        joins={"visits": Join({"day": Date("2024-01-01", "2024-12-31"), "ward": Category(["a", "b"])}, rows=3)},
+    )
+    curator = discreet.open(
+        patients, schema, joins={"visits": visits}, ledger=tmp_path / "b.db", budget=Budget(100), who="ann", create=True
+    )
+    made = curator.relate(["age"], ["ward"], order="day", limit=3).plan(epsilon=60).release()
+    ages = np.array(made.parents["age"].to_pylist())
+    assert abs(len(made) - 1500) < 30
+    assert abs(made.fan_out[ages < 45].mean() - 0.5) < 0.15
+    assert abs(made.fan_out[ages > 55].mean() - 2.5) < 0.25
+    assert (made.fan_out == 0).sum() > 200
+    assert any("rows that each who has in visits" in note for note in made.notes)
+
+
+def test_times_of_a_day_are_in_order_and_after_midnight_begins_another(tmp_path):
+    rng = np.random.default_rng(2)
+    start = np.datetime64("2024-01-01T08:00") + rng.integers(0, 20 * 1440, 600).astype("timedelta64[m]")
+    rows = []
+    for place in range(600):
+        at = start[place]
+        for _ in range(int(rng.integers(1, 4))):
+            rows.append((f"p{place}", "abc"[int(rng.integers(0, 3))], at))
+            at = at + np.timedelta64(int(rng.integers(30, 400)), "m")
+    who, zone, at = zip(*rows, strict=True)
+    columns = {"zone": Category(["a", "b", "c"], nullable=False)}
+    columns["at"] = Timestamp("2024-01-01", "2024-02-01", "Europe/Vienna", naive="Europe/Vienna", nullable=False)
+    data = pyarrow.table({"who": who, "group": ["x"] * len(who), "zone": zone, "at": np.array(at, "datetime64[s]")})
+    schema = Schema("trips", {"group": Category(["x"], nullable=False), **columns}, Unit("who", groups=3, rows=1))
+    curator = discreet.open(data, schema, ledger=tmp_path / "b.db", budget=Budget(100), who="ann", create=True)
+    made = curator.relate(["group"], order="at", limit=3).plan(epsilon=60).release()
+    last: dict[str, object] = {}
+    for row in made.children.to_pylist():
+        assert last.get(row["who"], row["at"]) <= row["at"]
+        last[row["who"]] = row["at"]
+    same = sum(one.as_py() is not None for one in made.children["at"])
+    assert same == made.children.num_rows > 600
+
+
+def test_what_is_no_way_to_publish_is_refused(curator, release):
+    with pytest.raises(InputError, match="only rows can be chosen"):
+        curator.publish("clinic", method="independent")
+    with pytest.raises(InputError, match="rows"):
+        curator.publish("clinic", rows=0)
+    assert SCHEMA.unit.column in release.parents.column_names
