@@ -158,14 +158,19 @@ def encode(
 
     A row that some column has no code for, such as an undeclared value where none may be missing, is left out.
     """
+    import ibis
+
     unit = schema.unit
-    keyed = [attribute for attribute in domain.attributes if attribute.partition is None]
+    keyed = [attribute for attribute in domain.attributes if attribute.partition is None and not attribute.unknown]
     keys = [attribute.key for attribute in keyed]
     table, codes = group_codes(keys, schema, chosen(Query(condition), schema, table), clamped=True)
     found = dict(zip((attribute.name for attribute in keyed), codes, strict=True))
     columns: dict[str, Expression] = {}
     for place, attribute in enumerate(domain.attributes):
-        code = found[attribute.name] if attribute.partition is None else _located(attribute, schema, table)
+        if attribute.partition is not None:
+            code = _located(attribute, schema, table)
+        else:
+            code = ibis.literal(0, "int64") if attribute.unknown else found[attribute.name]
         full = code.fill_null(attribute.size - 1) if attribute.missing else code
         columns[_name(place)] = full.cast("int16" if attribute.size <= 2**15 else "int32")
     names = list(columns)

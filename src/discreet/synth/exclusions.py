@@ -47,6 +47,8 @@ def read_conditions(
         for name in columns_of(read):
             if name not in domain.names and name not in (one.name for one in columns):
                 raise InputError("impossible", name, "about columns that are made", among=[one.name for one in columns])
+            if name in domain.names and domain.attributes[domain.place(name)].unknown:
+                raise InputError("impossible", name, "about columns whose values are declared, not discovered")
         found.append(read)
     # A plan is free, and a few combinations settle nearly every case: more are tried only where none is possible.
     declared = {name: schema.column(name) for name in (*domain.names, *(one.name for one in columns))}

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
+from discreet.accounting.compose import compose
 from discreet.core.digest import digest_of
 from discreet.core.explanation import Explanation
 from discreet.core.loss import ZCDP, Loss, Pure
 from discreet.core.mechanism import Bits
 from discreet.core.progress import listening, notify
-from discreet.data.column import column_to
+from discreet.data.column import Column, column_to
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.errors import InputError
@@ -21,17 +22,23 @@ from discreet.marginals.counts import Columns
 from discreet.marginals.domain import Attribute, Domain
 from discreet.marginals.engine import EngineCounts, moved_by
 from discreet.marginals.meter import Meter
+from discreet.query.discovery_plan import DiscoveryPlan
 from discreet.query.predicate import Predicate, columns_of, predicate_to
 from discreet.query.table_plan import TablePlan
+from discreet.synth.discovery import SHARE as DISCOVERY
+from discreet.synth.discovery import Found, find_values, found_column, searched_column, with_found
 from discreet.synth.explanation import declared_notes, explained
 from discreet.synth.measurement import Measurement, RecordedMeter, measured, no_counts
 from discreet.synth.methods import method_named
 from discreet.synth.parts import MadeColumn
+from discreet.synth.prior import PriorCodes, started_from
+from discreet.synth.public_table import PublicTable
 from discreet.synth.record import domain_to, synthetic_to
 from discreet.synth.rescue import independent_rows, run_with_rescue
 from discreet.synth.rows import shuffled
 from discreet.synth.spikes import SHARE, Spikes, apart, find_spikes, searched
 from discreet.synth.synthetic import check_rows
+from discreet.synth.workload import bearable
 
 __all__ = ["SynthPlan"]
 
@@ -66,17 +73,24 @@ class SynthPlan(TablePlan):
     left_out: tuple[Columns, ...] = ()
     """What has more cells than `limit`, and is not preserved."""
     limit: int = 0
+    searches: tuple[DiscoveryPlan, ...] = ()
+    """How values that nobody listed are found, for each column of them."""
+    prior: PublicTable | None = None
+    """What the rows start from."""
 
     @property
     def cost(self) -> Loss:
-        """The price of the whole table."""
-        return Pure(self.price) if self.currency == "epsilon" else ZCDP(self.price)
+        """The price of the whole table: of the search for values that nobody listed, and of the rest."""
+        rest = self.price - self.discovery
+        counts: Loss = Pure(rest) if self.currency == "epsilon" else ZCDP(rest)
+        return compose([*(one.cost for one in self.searches), counts]) if self.searches else counts
 
     @property
     def mechanism(self) -> str:
         """What adds the noise, in words."""
         noise = "discrete Laplace" if self.currency == "epsilon" else "discrete Gaussian"
-        return f"{noise} on marginals, chosen by the exponential mechanism where any are; then {self.method}"
+        found = "partition selection for values; " if self.searches else ""
+        return f"{found}{noise} on marginals, chosen by the exponential mechanism where any are; then {self.method}"
 
     @property
     def query(self) -> dict[str, Any]:
@@ -91,6 +105,8 @@ class SynthPlan(TablePlan):
                 "where": None if self.condition is None else predicate_to(self.condition),
                 "impossible": [predicate_to(condition) for condition in self.impossible],
                 "keys": [list(key) for key in self.keys],
+                **({"discover": [{"column": searched_column(one), **one.law} for one in self.searches]} if self.searches else {}),
+                **({} if self.prior is None else {"prior": self.prior.digest}),
             },
             "method": self.method,
         }
@@ -118,6 +134,11 @@ class SynthPlan(TablePlan):
         return replace(self, method=method, why=why)
 
     @property
+    def discovery(self) -> Fraction:
+        """The part of the price that looks for values that nobody listed."""
+        return DISCOVERY * self.price if self.searches else Fraction(0)
+
+    @property
     def search(self) -> Fraction:
         """The part of the price that looks for values that many rows share."""
         return SHARE * self.price if len(searched(self.domain)) else Fraction(0)
@@ -125,7 +146,7 @@ class SynthPlan(TablePlan):
     def blank(self, domain: Domain | None = None) -> Meter:
         """A meter of what the method may spend, on no data: for asking how much noise an amount buys."""
         counts = no_counts(self.domain if domain is None else domain)
-        return Meter(counts, moved_by(self.schema.unit), self.currency, self.price - self.search)
+        return Meter(counts, moved_by(self.schema.unit), self.currency, self.price - self.search - self.discovery)
 
     def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Count in the engine, measure what the method asks for. Called by the one door only."""
@@ -134,13 +155,21 @@ class SynthPlan(TablePlan):
         def counts(domain: Domain) -> EngineCounts:
             return EngineCounts(domain, self.schema, data, bits, self.condition)
 
+        found = find_values(self.searches, data, bits)
+        whole = with_found(self.domain, found)
         spikes: Spikes = {}
         if self.search:
             moved = moved_by(self.schema.unit)
-            spikes = find_spikes(self.domain, counts, moved, self.currency, self.search, bits)
-        domain = apart(self.domain, spikes)
-        found = measured(method_named(self.method), counts(domain), self.blank(domain), bits, self.workload)
-        return {**found.to_json(), "spikes": {name: list(points) for name, points in spikes.items()}}
+            spikes = find_spikes(whole, counts, moved, self.currency, self.search, bits)
+        domain = apart(whole, spikes)
+        workload = bearable(self.workload, domain)
+        record = measured(method_named(self.method), counts(domain), self.blank(domain), bits, workload)
+        public: dict[str, Any] = {"spikes": {name: list(points) for name, points in spikes.items()}}
+        if found:
+            public["found"] = found
+        if self.prior is not None:
+            public["prior"] = self.prior.encoded(domain, self.schema).to_json()
+        return {**record.to_json(), **public}
 
     def publish(
         self, measured: dict[str, Any], *, rows: int | None = None, method: str | None = None
@@ -149,24 +178,30 @@ class SynthPlan(TablePlan):
         check_rows(rows)
         notify("making rows")
         record, count = Measurement.from_json(measured), self.rows if rows is None else rows
-        domain = apart(self.domain, {name: tuple(points) for name, points in measured.get("spikes", {}).items()})
+        found: Found = measured.get("found", {})
+        spikes = {name: tuple(points) for name, points in measured.get("spikes", {}).items()}
+        domain = apart(with_found(self.domain, found), spikes)
         meter = RecordedMeter(self.blank(domain), record)
         if method in (None, self.method):
             with listening(lambda stage, done: None):  # its stages were told when it was measured
-                made = run_with_rescue(method_named(self.method), meter, self.workload, count)
+                made = run_with_rescue(method_named(self.method), meter, bearable(self.workload, domain), count)
         elif method == "independent":
             made = independent_rows(meter, count, "every column alone: columns are independent")
         else:
             allowed = f"{self.method}, by which it was measured, or independent"
             raise InputError("method", method, allowed, "Another method asks for other marginals, which are charged.")
+        if "prior" in measured and method in (None, self.method):
+            made = started_from(PriorCodes.from_json(measured["prior"]), made, domain, record)
         notify("recording")
         made = replace(made, codes=shuffled(made.codes))
+
+        def column(name: str) -> Column:
+            return found_column(name, self.schema.column(name), found)
+
         return {
             "synth": {
-                "domain": domain_to(domain, {name: self.schema.column(name) for name in domain.names}),
-                "columns": [
-                    {**one.to_json(), "declared": column_to(self.schema.column(one.name))} for one in self.made
-                ],
+                "domain": domain_to(domain, {name: column(name) for name in domain.names}),
+                "columns": [{**one.to_json(), "declared": column_to(column(one.name))} for one in self.made],
                 "made": synthetic_to(made, record),
                 "method": self.method if method is None else method,
                 "impossible": [predicate_to(condition) for condition in self.impossible],
