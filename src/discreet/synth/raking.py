@@ -35,7 +35,7 @@ class Evidence:
     columns: Columns
     shape: tuple[int, ...]
     values: Floats
-    variance: float
+    variance: Floats
     bins: tuple[NDArray[np.int64] | None, ...]
 
     def cells(self, codes: Codes) -> NDArray[np.int64]:
@@ -53,7 +53,7 @@ def evidence_of(answers: Iterable[tuple[Bins | None, Noisy]]) -> list[Evidence]:
     for bins, noisy in answers:
         merged = tuple(None if bins is None else np.asarray(bins[column]) for column in noisy.columns)
         values = noisy.values.astype(np.float64).ravel()
-        found.append(Evidence(noisy.columns, noisy.values.shape, values, float(noisy.variance), merged))
+        found.append(Evidence(noisy.columns, noisy.values.shape, values, np.full(len(values), float(noisy.variance)), merged))
     return found
 
 
@@ -68,7 +68,7 @@ def unexplained(codes: Codes, weights: Floats, evidence: Sequence[Evidence]) -> 
 
     The latter is an estimate: what is far off counts, and what is nearer than noise would be is no merit.
     """
-    noise = sum(one.variance * len(one.values) for one in evidence)
+    noise = sum(float(one.variance.sum()) for one in evidence)
     off = sum(float(((counts_in(codes, weights, one) - one.values) ** 2).sum()) for one in evidence)
     return noise, max(off - noise, 0.0)
 
@@ -100,7 +100,7 @@ def _believed(have: Floats, one: Evidence, total: float) -> Floats:
     cells together show beyond noise says which.
     """
     off = one.values - have
-    beyond = max(float((off**2).sum()) - one.variance * len(off), 0.0) / max(float(have.sum()), 1.0)
+    beyond = max(float((off**2).sum()) - float(one.variance.sum()), 0.0) / max(float(have.sum()), 1.0)
     share = beyond * have / (beyond * have + one.variance)
     share[np.abs(off) > _CLEAR * np.sqrt(one.variance)] = 1.0
     aim = np.maximum(have + share * off, 0.0)
