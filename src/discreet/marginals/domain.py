@@ -103,9 +103,12 @@ class Domain:
         if isinstance(bins, dict) and (unknown := set(bins) - set(named)):
             raise InputError("bins", min(unknown), "given for columns of the table", among=named)
         given = {} if partitions is None else partitions
-        return cls(tuple(
-            _unknown(name) if name in discover else _attribute(name, schema, bins, given.get(name)) for name in named
-        ))
+        return cls(
+            tuple(
+                _unknown(name) if name in discover else _attribute(name, schema, bins, given.get(name))
+                for name in named
+            )
+        )
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Columns of values that nobody listed: those that enough units share are found, under the budget, before anything else.
+"""Columns of values that nobody listed: those that enough units share are found first, under the budget.
 
 A zip code or a diagnosis as text: which values there are is private. A stated part of the price, and all of the delta,
 selects values as questions select groups that nobody declared. They are the codes of their column for the rest of the

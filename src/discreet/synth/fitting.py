@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +148,7 @@ def _fitted(given: NoisyMarginals, domain: Domain, rows: int | None) -> tuple[Co
         if squares >= _TELLING * off.size or bool((np.abs(off) > _CLEAR * np.sqrt(one.variance)).any()):
             noise = float(np.sqrt(one.variance * 2 / np.pi).sum())
             telling.append((noise - float(np.abs(off).sum()), one))
-    held, loose = list(alone), []
+    held, loose = list(alone), list[Target]()
     for _, one in sorted(telling, key=lambda each: each[0]):
         fits = tree_cells(sizes, [*(other.columns for other in held), one.columns]) <= CELLS
         (held if fits else loose).append(one)
@@ -171,8 +171,8 @@ def _fitted(given: NoisyMarginals, domain: Domain, rows: int | None) -> tuple[Co
 def _folded(one: BroughtMarginal, bins: Mapping[str, NDArray[np.int64]], domain: Domain) -> Target:
     """A marginal in the bins that all have, its columns rising, with the variance of each sum."""
     order = sorted(range(len(one.columns)), key=lambda axis: domain.place(one.columns[axis]))
-    values = one.counts.transpose(order)
-    many = np.ones(values.shape)
+    values: NDArray[Any] = one.counts.transpose(order)
+    many: NDArray[Any] = np.ones(values.shape)
     for axis, place in enumerate(order):
         name = one.columns[place]
         wide = bins[name]

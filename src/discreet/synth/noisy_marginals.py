@@ -221,7 +221,9 @@ def _marginal(entry: Mapping[str, Any], codes: Mapping[str, Sequence[Any]]) -> B
         size = Phrase(f"{counts.size:,} counts of {', '.join(names)}")
         raise InputError("marginals.counts", size, f"{math.prod(shape):,} numbers, the last column moving fastest")
     if not variance >= 0 or not math.isfinite(variance):
-        raise InputError("marginals.variance", entry.get("variance"), "the variance of the noise on each count, 0 or more")
+        raise InputError(
+            "marginals.variance", entry.get("variance"), "the variance of the noise on each count, 0 or more"
+        )
     return BroughtMarginal(names, counts.reshape(shape), variance, bins)
 
 
@@ -295,7 +297,9 @@ def _number(value: Any) -> Fraction:
     return Fraction(str(value)) if isinstance(value, float) else Fraction(value)
 
 
-def joined_bins(marginals: Iterable[BroughtMarginal], codes: Mapping[str, Sequence[Any]]) -> dict[str, NDArray[np.int64]]:
+def joined_bins(
+    marginals: Iterable[BroughtMarginal], codes: Mapping[str, Sequence[Any]]
+) -> dict[str, NDArray[np.int64]]:
     """For every column the finest bins that all marginals of several columns can be counted in."""
     found = {name: np.arange(len(listed)) for name, listed in codes.items()}
     for one in marginals:

@@ -105,11 +105,17 @@ class SynthPlan(TablePlan):
                 "where": None if self.condition is None else predicate_to(self.condition),
                 "impossible": [predicate_to(condition) for condition in self.impossible],
                 "keys": [list(key) for key in self.keys],
-                **({"discover": [{"column": searched_column(one), **one.law} for one in self.searches]} if self.searches else {}),
-                **({} if self.prior is None else {"prior": self.prior.digest}),
+                **self._inputs,
             },
             "method": self.method,
         }
+
+    @property
+    def _inputs(self) -> dict[str, Any]:
+        """What was brought along or is to be found, where there is any."""
+        found = [{"column": searched_column(one), **one.law} for one in self.searches]
+        prior = {} if self.prior is None else {"prior": self.prior.digest}
+        return ({"discover": found} if found else {}) | prior
 
     @property
     def digest(self) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
+from itertools import pairwise
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -151,7 +152,9 @@ class _Table:
         places = [release.domain.place(axis.attribute.name) for axis in axes]
         rows = [axis.bins[codes[:, place]] for axis, place in zip(axes, places, strict=True)]
         shape = self.values.shape
-        self.rows: Floats = np.bincount(rows[0] * shape[1] + rows[1], minlength=shape[0] * shape[1]).reshape(shape) / 1.0
+        self.rows: Floats = (
+            np.bincount(rows[0] * shape[1] + rows[1], minlength=shape[0] * shape[1]).reshape(shape) / 1.0
+        )
 
     def proposed(self, region: Mask, text: str, rows: float | None = None) -> ProposedCondition | None:
         """The condition, if its region is all but empty and would not be if columns were independent."""
@@ -210,7 +213,7 @@ def _sets(axis: _Axis) -> Iterator[tuple[Mask, str]]:
                 yield known & ~only, f"{name} <> {_constant(label)}"
     if not axis.attribute.ordered:
         return
-    for before, one in zip(bins, bins[1:], strict=False):
+    for before, one in pairwise(bins):
         above = known & (np.arange(len(known)) >= one)
         text = f"> {_constant(single[before])}" if single[before] is not None else f">= {_constant(axis.first(one))}"
         yield above, f"{name} {text}"
@@ -266,7 +269,7 @@ def _of_differences(release: SyntheticRelease, z: float) -> Iterator[ProposedCon
         if below.any() and upper <= _EMPTY * total and would * total >= _FULL * upper:
             text = f"{quoted(one.name)} < {quoted(one.base)}"
             parts = [max(number, 0.0) / total for number in (estimate, estimate - spread, upper)]
-            yield ProposedCondition(text, rows, *parts, would)
+            yield ProposedCondition(text, rows, parts[0], parts[1], parts[2], would)
 
 
 def _crossed(left: NDArray[Any], right: NDArray[Any]) -> float:

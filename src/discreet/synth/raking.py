@@ -53,7 +53,9 @@ def evidence_of(answers: Iterable[tuple[Bins | None, Noisy]]) -> list[Evidence]:
     for bins, noisy in answers:
         merged = tuple(None if bins is None else np.asarray(bins[column]) for column in noisy.columns)
         values = noisy.values.astype(np.float64).ravel()
-        found.append(Evidence(noisy.columns, noisy.values.shape, values, np.full(len(values), float(noisy.variance)), merged))
+        found.append(
+            Evidence(noisy.columns, noisy.values.shape, values, np.full(len(values), float(noisy.variance)), merged)
+        )
     return found
 
 
@@ -78,7 +80,7 @@ def raked(codes: Codes, weights: Floats, evidence: Sequence[Evidence], total: fl
 
     What is aimed at is fixed first, from the weights as they are: rounds do not follow the noise any farther.
     """
-    found = weights * (total / weights.sum())
+    found: Floats = weights * (total / weights.sum())
     aims = []
     for one in evidence:
         cells = one.cells(codes)
@@ -86,7 +88,7 @@ def raked(codes: Codes, weights: Floats, evidence: Sequence[Evidence], total: fl
         aims.append((cells, _believed(have, one, total)))
     for _ in range(_ROUNDS):
         for cells, aim in aims:
-            have = np.bincount(cells, weights=found, minlength=len(aim))
+            have = np.bincount(cells, weights=found, minlength=len(aim)).astype(np.float64)
             ratio = np.divide(aim, have, out=np.ones(len(aim)), where=have > 0)
             found = found * np.clip(ratio, 1 / _MOST, _MOST)[cells]
         found = found * (total / found.sum())

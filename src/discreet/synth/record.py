@@ -25,7 +25,7 @@ def domain_to(domain: Domain, columns: Mapping[str, Column]) -> list[dict[str, A
     """The attributes as declared, and how each was cut into codes."""
     found = []
     for one in domain.attributes:
-        entry = {"declared": column_to(columns[one.name]), "key": one.key.to_dict()}
+        entry: dict[str, Any] = {"declared": column_to(columns[one.name]), "key": one.key.to_dict()}
         if one.unknown:
             entry["unknown"] = True
         found.append(entry if one.partition is None else entry | {"partition": one.partition.to_json()})

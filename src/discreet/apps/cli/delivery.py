@@ -20,6 +20,7 @@ from discreet.apps.cli.output import (
     show_release,
     show_table,
 )
+from discreet.apps.cli.synth_fit import SHOWN, check_more, deliver_more
 from discreet.core.filename import file_name
 from discreet.core.release import number, percent
 from discreet.curator.kinds import table_of
@@ -332,13 +333,22 @@ _ROWS = Annotated[Path | None, typer.Option(help="File for the rows: .csv or .pa
 _WEIGHTS = Annotated[Path | None, typer.Option(help="File for the weights (.npz); the model card goes beside it.")]
 
 
-def _deliver_file(answer: Any, given: Mapping[str, Any], lines: Iterable[str], beside: Sequence[str] = ()) -> None:
-    """Save a release to its file, and say what is to be said; files with the endings `beside` are written with it."""
+def _deliver_file(
+    answer: Any,
+    given: Mapping[str, Any],
+    lines: Iterable[str],
+    beside: Sequence[str] = (),
+    more: Callable[[], Mapping[str, Any]] = dict,
+) -> None:
+    """Save a release to its file, and say what is to be said; files with the endings `beside` are written with it.
+
+    `more` says what else was asked for, and gives it as plain values.
+    """
     out = given["out"]
     if out is not None:
         answer.save(out)
     if given["as_json"]:
-        show_json({**answer.to_dict(), "file": None if out is None else str(out)})
+        show_json({**answer.to_dict(), "file": None if out is None else str(out), **more()})
         return
     say(repr(answer))
     for line in lines:
@@ -346,18 +356,21 @@ def _deliver_file(answer: Any, given: Mapping[str, Any], lines: Iterable[str], b
     if out is not None:
         *names, last = [str(out), *(str(out.with_suffix(ending)) for ending in beside)]
         say(f"Wrote {', '.join(names)} and {last}" if names else f"Wrote {last}")
+    more()
     say(f"Release {answer.id}")
 
 
 def _deliver_rows(answer: SyntheticRelease, given: Mapping[str, Any]) -> None:
-    _deliver_file(answer, given, (f"{remark[:1].upper()}{remark[1:]}." for remark in answer.remarks))
+    lines = (f"{remark[:1].upper()}{remark[1:]}." for remark in answer.remarks)
+    _deliver_file(answer, given, lines, more=lambda: deliver_more(answer, given))
 
 
-ROWS = Delivery(
-    {"out": (_ROWS, None)},
-    _deliver_rows,
-    lambda given: fit_to_write(given["out"], "--out", (".csv", ".parquet")),
-)
+def _check_rows(given: Mapping[str, Any]) -> None:
+    fit_to_write(given["out"], "--out", (".csv", ".parquet"))
+    check_more(given)
+
+
+ROWS = Delivery({"out": (_ROWS, None)}, _deliver_rows, _check_rows, shown=SHOWN)
 
 
 def _check_weights(given: Mapping[str, Any]) -> None:
