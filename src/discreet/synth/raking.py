@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 
 _ROUNDS = 12
 _CLEAR = 4.0  # standard deviations: a count so far off is right by itself
+_CHANCE = 2.0  # standard deviations of a sum of squares of noise
 _MOST = 16.0  # by which a weight changes in one step
 
 
@@ -70,9 +71,15 @@ def unexplained(codes: Codes, weights: Floats, evidence: Sequence[Evidence]) -> 
 
     The latter is an estimate: what is far off counts, and what is nearer than noise would be is no merit.
     """
-    noise = sum(float(one.variance.sum()) for one in evidence)
-    off = sum(float(((counts_in(codes, weights, one) - one.values) ** 2).sum()) for one in evidence)
-    return noise, max(off - noise, 0.0)
+    off = [counts_in(codes, weights, one) - one.values for one in evidence]
+    variance = np.concatenate([one.variance for one in evidence]) if evidence else np.zeros(0)
+    return float(variance.sum()), _beyond(np.concatenate(off) if off else np.zeros(0), variance)
+
+
+def _beyond(off: Floats, variance: Floats) -> float:
+    """The sum of squares of differences, beyond what noise makes of it, on average and as it happens to."""
+    chance = _CHANCE * float(np.sqrt(2 * (variance**2).sum()))
+    return max(float((off**2).sum() - variance.sum()) - chance, 0.0)
 
 
 def raked(codes: Codes, weights: Floats, evidence: Sequence[Evidence], total: float) -> Floats:
@@ -102,7 +109,7 @@ def _believed(have: Floats, one: Evidence, total: float) -> Floats:
     cells together show beyond noise says which.
     """
     off = one.values - have
-    beyond = max(float((off**2).sum()) - float(one.variance.sum()), 0.0) / max(float(have.sum()), 1.0)
+    beyond = _beyond(off, one.variance) / max(float(have.sum()), 1.0)
     share = beyond * have / (beyond * have + one.variance)
     share[np.abs(off) > _CLEAR * np.sqrt(one.variance)] = 1.0
     aim = np.maximum(have + share * off, 0.0)
