@@ -97,7 +97,7 @@ def test_a_file_that_says_something_else_is_refused(entry, message):
     [
         (0, [[0, 18], [20, 100]], "without a gap"),
         (0, [[0, 18], [18, 18], [18, 100]], "without a gap"),
-        (0, [[0, 200]], "within the bounds"),
+        (0, [[0, 100], [100, 200]], "within the bounds"),
         (0, [[-5, 100]], "within the bounds"),
         (0, [None, 3], "is the last"),
         (0, ["x"], "numbers or days"),

@@ -274,10 +274,10 @@ def _partition(field: str, column: Integer | Real | Date, codes: Sequence[Any], 
         starts.append(int((start - origin) / unit))
         at = end
     last = math.ceil((at - origin) / unit) - 1
-    if origin < lower or origin + last * unit > upper + unit:
+    most = (upper - origin) // unit  # the last run may end beyond it, as even bins do
+    if origin < lower or starts[-1] > most:
         raise InputError(field, Phrase("codes outside them"), "within the bounds that the schema declares")
-    last = min(last, int((upper - origin) // unit))
-    return Partition.of_starts(origin, unit, max(last, starts[-1]), starts)
+    return Partition.of_starts(origin, unit, min(last, int(most)), starts)
 
 
 def _ends(code: Any, unit: Fraction) -> tuple[Fraction, Fraction]:
