@@ -43,11 +43,9 @@ def test_bins_are_counted_together():
 def test_noise_explains_noise_and_nothing_else():
     (quiet,), (loud,) = evidence(5), evidence(20_000)
     flat = np.ones(4000)
-    noise, beyond = unexplained(CODES, flat, [quiet])
-    assert noise == pytest.approx(100)
-    assert beyond > 1000 * noise
-    noise, beyond = unexplained(CODES, flat, [loud])
-    assert beyond < 3 * noise
+    assert unexplained(CODES, flat, [quiet]) == pytest.approx(4 * 600**2, rel=0.1)
+    assert unexplained(CODES, flat, [loud]) < 3 * 4 * 20_000**2
+    assert unexplained(CODES, flat, []) == 0
 
 
 def test_rows_are_drawn_as_often_as_they_weigh():

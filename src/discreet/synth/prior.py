@@ -19,7 +19,7 @@ from discreet.core.packing import pack, unpack
 from discreet.marginals.domain import Domain
 from discreet.noise.replay import Replay, uniforms
 from discreet.synth.measurement import Measurement
-from discreet.synth.raking import Evidence, drawn_rows, evidence_of, raked, unexplained
+from discreet.synth.raking import Evidence, counts_in, drawn_rows, evidence_of, raked, unexplained
 from discreet.synth.sample import Codes
 from discreet.synth.synthetic import Synthetic
 
@@ -61,7 +61,7 @@ def started_from(prior: PriorCodes, made: Synthetic, domain: Domain, record: Mea
     total = max(made.total, 1.0)
     alone = [one for one in evidence if len(one.columns) == 1]
     weights = raked(theirs, np.ones(len(theirs)), alone, total)
-    share = trust(theirs, weights, evidence)
+    share = trust(theirs, weights, made.codes, evidence)
     if share < _LEAST:
         return replace(made, notes=(*made.notes, "the prior disagrees with what was measured, and was not used"))
     pool = np.concatenate([theirs, made.codes])
@@ -73,14 +73,20 @@ def started_from(prior: PriorCodes, made: Synthetic, domain: Domain, record: Mea
     return replace(made, codes=codes, notes=(*made.notes, note))
 
 
-def trust(codes: Codes, weights: NDArray[np.float64], evidence: Sequence[Evidence]) -> float:
-    """What part of the rows the prior stands for: that of its distance from what was measured which noise explains.
+def trust(codes: Codes, weights: NDArray[np.float64], rows: Codes, evidence: Sequence[Evidence]) -> float:
+    """What part of the rows the prior stands for, given those of the method.
 
-    Of marginals of several columns: those of one were met before. With an error of noise E and one of the prior P,
-    independent, a mix of E / (E + P) parts of the prior has the least expected square.
+    Of marginals of several columns: those of one were met before. With squared errors P of the prior and M of the
+    method, independent, a mix of M / (M + P) parts of the prior has the least expected square. P is what noise does not
+    explain of the distance between prior and noisy counts; M what P does not explain of that between prior and method.
     """
-    noise, beyond = unexplained(codes, weights, [one for one in evidence if len(one.columns) > 1])
-    return noise / (noise + beyond) if noise > 0 else 1.0
+    several = [one for one in evidence if len(one.columns) > 1]
+    theirs = unexplained(codes, weights, several)
+    ours = np.full(len(rows), float(weights.sum()) / len(rows))
+    apart = sum(
+        float(((counts_in(codes, weights, one) - counts_in(rows, ours, one)) ** 2).sum()) for one in several
+    )
+    return 1 - min(theirs / apart, 1.0) if apart > 0 else 1.0
 
 
 def _completed(prior: PriorCodes, rows: Codes, domain: Domain, bits: Replay) -> Codes:

@@ -66,14 +66,11 @@ def counts_in(codes: Codes, weights: Floats, one: Evidence) -> Floats:
     return found
 
 
-def unexplained(codes: Codes, weights: Floats, evidence: Sequence[Evidence]) -> tuple[float, float]:
-    """How far weighted rows are from noisy counts, in sums of squares: what noise explains of it, and what it does not.
-
-    The latter is an estimate: what is far off counts, and what is nearer than noise would be is no merit.
-    """
+def unexplained(codes: Codes, weights: Floats, evidence: Sequence[Evidence]) -> float:
+    """How far weighted rows are from noisy counts, in a sum of squares, beyond what noise explains of it."""
     off = [counts_in(codes, weights, one) - one.values for one in evidence]
     variance = np.concatenate([one.variance for one in evidence]) if evidence else np.zeros(0)
-    return float(variance.sum()), _beyond(np.concatenate(off) if off else np.zeros(0), variance)
+    return _beyond(np.concatenate(off) if off else np.zeros(0), variance)
 
 
 def _beyond(off: Floats, variance: Floats) -> float:
