@@ -25,7 +25,8 @@ def table(rows: int = ROWS) -> pyarrow.Table:
     place = chance.choice(4, rows, p=[0.5, 0.3, 0.15, 0.05])
     zips = [f"z{one}" for one in place]
     zips[0], zips[1], zips[2] = "only me", None, "a\tb"
-    return pyarrow.table({"zip": zips, "age": place * 15 + chance.integers(0, 15, rows), "sex": ["f", "m"] * (rows // 2)})
+    age = place * 15 + chance.integers(0, 15, rows)
+    return pyarrow.table({"zip": zips, "age": age, "sex": ["f", "m"] * (rows // 2)})
 
 
 @pytest.fixture
@@ -156,3 +157,12 @@ def test_the_codes_of_a_column_are_those_found():
     assert found_column("zip", SCHEMA.columns["zip"], {"zip": ["b"]}) == Category(["b"])
     assert found_column("age", SCHEMA.columns["age"], {"zip": ["b"]}) is SCHEMA.columns["age"]
     assert find_values((), None, None) == {}
+
+
+def test_conditions_on_other_columns_hold_beside_discovered_ones(curator):
+    known = ["age < 20 and sex = 'm'"]
+    made = curator.synthesize(discover=["zip"], impossible=known).plan(rho=1, delta=1e-6).release(release="b")
+    frame = made.to_pandas()
+    assert not ((frame.age < 20) & (frame.sex == "m")).any()
+    assert frame.zip.notna().any()
+    assert curator.release("b").to_csv() == made.to_csv()

@@ -1,4 +1,4 @@
-"""Conditions proposed from noisy marginals: those that hold are found, those that do not are not, and none is applied."""
+"""Conditions proposed from noisy marginals: those that hold are found, others are not, and none is applied."""
 
 from __future__ import annotations
 

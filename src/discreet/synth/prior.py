@@ -83,9 +83,7 @@ def trust(codes: Codes, weights: NDArray[np.float64], rows: Codes, evidence: Seq
     several = [one for one in evidence if len(one.columns) > 1]
     theirs = unexplained(codes, weights, several)
     ours = np.full(len(rows), float(weights.sum()) / len(rows))
-    apart = sum(
-        float(((counts_in(codes, weights, one) - counts_in(rows, ours, one)) ** 2).sum()) for one in several
-    )
+    apart = sum(float(((counts_in(codes, weights, one) - counts_in(rows, ours, one)) ** 2).sum()) for one in several)
     return 1 - min(theirs / apart, 1.0) if apart > 0 else 1.0
 
 
