@@ -196,6 +196,9 @@ class SynthPlan(TablePlan):
         else:
             allowed = f"{self.method}, by which it was measured, or independent"
             raise InputError("method", method, allowed, "Another method asks for other marginals, which are charged.")
+        if lost := len(self.workload) - len(bearable(self.workload, domain)):
+            note = f"with the values found, {lost:,} marginals had too many cells and were not preserved"
+            made = replace(made, notes=(*made.notes, note))
         if "prior" in measured and method in (None, self.method):
             made = started_from(PriorCodes.from_json(measured["prior"]), made, domain, record)
         notify("recording")
