@@ -59,7 +59,8 @@ def test_rules_that_hold_are_proposed_with_what_speaks_for_them(ruled):
     assert {"back < out", "total < fare", "paid = 'cash' and tip > 0"} <= set(found)
     for name in ("back < out", "total < fare", "paid = 'cash' and tip > 0"):
         one = found[name]
-        assert one.lower == 0 <= one.estimate <= one.upper < 0.05  # nobody meets it
+        assert 0 <= one.lower <= one.estimate <= one.upper < 0.05  # nobody meets it
+        assert one.lower < 0.01
         assert one.independent > 5 * one.upper
         assert name in str(one)
         assert one.to_dict()["condition"] == name
@@ -70,7 +71,7 @@ def test_no_rule_is_proposed_that_many_rows_break(ruled):
     frame = table().to_pandas()
     for one in ruled[1].propose_conditions(most=100):
         words = one.condition.replace(" = ", " == ").replace(" <> ", " != ")
-        assert frame.eval(words).mean() < 0.02, one.condition
+        assert frame.eval(words).mean() < 0.05, one.condition
 
 
 def test_where_nothing_is_ruled_out_nothing_is_proposed(tmp_path):
