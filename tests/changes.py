@@ -17,6 +17,7 @@ DIVIDED = Budget(epsilon=10, allotments=[Allotment(name, "pure", epsilon=5) for 
 
 PAYS = {"allotment": {"allotment": "spare"}, "confidence": {"confidence": 0.9}}
 COUNTS = {"rho": {"rho": 3}, **PAYS}
+FOUND = {"columns": ["sex", "note"], "bins": None, "discover": ["note"], "delta": "0.001"}
 MODEL = {
     "target": {"target": "works", "features": ["age", "sex"]},
     "features": {"features": ["age", "pay"]},
@@ -172,6 +173,9 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "impossible": {"impossible": ["age > 90 and sex = 'm'"]},
         "differences": ({"columns": ["age", "pay"]}, {"differences": {"pay": "age"}}),
         "keys": {"keys": {"person": "P{:03d}"}},
+        "prior": {"prior": {"sex": ["f", "m"], "age": ["30", "40"]}},
+        "discover": (FOUND, {"discover": (), "columns": ["sex"], "delta": None}),
+        "delta": (FOUND, {"delta": "0.002"}),
         **COUNTS,
     },
     "relations": {

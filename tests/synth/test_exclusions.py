@@ -12,7 +12,7 @@ from discreet.errors import InputError
 from discreet.marginals.domain import Domain
 from discreet.query.predicate import col
 from discreet.synth import exclusions
-from discreet.synth.exclusions import holds, possible, read_conditions, repaired
+from discreet.synth.exclusions import compared_columns, holds, possible, read_conditions, repaired
 from discreet.synth.rows import draw_rows
 
 CONDITIONS = ["age < 16 and works", "flag is null and sex = 'm'", "size > 500 and not (pay > 1000)"]
@@ -108,3 +108,32 @@ def test_what_leaves_nothing_possible_is_refused_after_all_were_tried(tried):
     with pytest.raises(InputError, match="leave some rows possible"):
         exclusions.read_conditions(["a >= 0"], SMALL, small_domain())
     assert max(tried) == 2**17
+
+
+NUMBERS = Schema("t", {"a": Integer(0, 9), "b": Integer(0, 9), "c": Category(["x", "y"]), "d": Category(["x", "y"])})
+
+
+@pytest.mark.parametrize("condition", ["a < b", "not (a >= b)", "a < b and c = 'x'"])
+def test_two_columns_may_be_compared(condition):
+    domain = Domain.of(NUMBERS)
+    codes = np.random.default_rng(1).integers(0, [11, 11, 3, 3], (2000, 4))
+    (read,) = read_conditions([condition], NUMBERS, domain)
+    before = draw_rows(domain, NUMBERS.columns, codes)
+    values, known = before["a"].values < before["b"].values, ~before["a"].missing & ~before["b"].missing
+    met = holds(read, before, domain)
+    assert met.any()
+    assert not (met & ~(values & known)).any()
+    if "c" not in condition:
+        assert np.array_equal(met, values & known)
+    _, drawn, changed = repaired(domain, NUMBERS.columns, codes, [read])
+    assert not holds(read, drawn, domain).any()
+    assert changed == met.sum()
+
+
+def test_columns_of_different_kinds_are_not_compared():
+    for text in ("c = d", "a = c"):
+        with pytest.raises(InputError):
+            read_conditions([text], NUMBERS, Domain.of(NUMBERS))
+    with pytest.raises(InputError, match="about columns that are made"):
+        read_conditions(["a < b"], NUMBERS, Domain.of(NUMBERS, ["a", "c"]))
+    assert compared_columns("a < b + 1") is None

@@ -11,6 +11,8 @@ import pytest
 import discreet
 from discreet import Budget, Category, Integer, Schema
 from discreet.errors import InputError
+from discreet.marginals.domain import Domain
+from discreet.synth import workload as room
 from discreet.synth.workload import MERGED
 
 
@@ -47,3 +49,13 @@ def test_triples_are_those_that_rows_can_fill(curator):
     assert len(few.plan.left_out) + sum(len(one) == 3 for one in few.plan.workload) == 10
     weights = curator.synthesize(workload={("age", "works"): 3, "sex": 1}).plan(epsilon=1).plan.workload
     assert weights == {(0, 2): 3.0, (1,): 1.0}
+
+
+def test_marginals_too_large_for_a_domain_found_later_are_left_out(monkeypatch):
+    domain = Domain.of(Schema("t", {name: Integer(0, 9, nullable=False) for name in "abc"}))
+    asked = {(0, 1): 2.0, (0, 1, 2): 1.0}
+    assert room.bearable(asked, domain) == asked
+    monkeypatch.setattr(room, "LARGEST", 100)
+    assert room.bearable(asked, domain) == {(0, 1): 2.0}
+    monkeypatch.setattr(room, "LARGEST", 50)
+    assert room.bearable(asked, domain) == {(0,): 1.0, (1,): 1.0, (2,): 1.0}

@@ -28,6 +28,8 @@ NOTES: Final[Mapping[str, str]] = {
     "empty": "published groups without rows count in what is computed over groups",
     "bins": "values inside a bin are drawn evenly",
     "marginals": "some columns were not kept together",
+    "discovered": "values that few units share count as missing",
+    "prior": "what noise hides was taken from a public table",
     "rounding": "noisy sums were rounded to a unit far below their noise",
     "sampling": "weights stand for rows that were not sampled, and an interval is about noise alone",
     "repaired": "loads were moved to ones that their grid can feed",

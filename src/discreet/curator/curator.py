@@ -293,6 +293,8 @@ class Curator(RegionalJobs):
         impossible: Iterable[str | Predicate | Expression] = (),
         differences: Mapping[str, str] | None = None,
         keys: Mapping[str, str | int] | None = None,
+        discover: Iterable[str | Expression] = (),
+        prior: Any = None,
     ) -> Draft[SyntheticRelease]:
         """Rows that look like the private ones and are nobody's: for every use, at one price.
 
@@ -301,11 +303,14 @@ class Curator(RegionalJobs):
         value by value as far as the price allows; `bins` has them in so many even bins instead. `impossible` lists
         conditions that no row meets, such as "age < 16 and employed". `differences` names columns that are made from
         another and their difference, such as {"dropoff": "pickup"}; of days and times that are alike all are, unless it
-        is {}. `keys` are columns made anew, such as {"person": "P{:06d}"}.
+        is {}. `keys` are columns made anew, such as {"person": "P{:06d}"}. `discover` names columns of text whose
+        values are found in the data, as far as enough units share them; `plan` then takes a `delta`. `prior` is a
+        public table with some of the columns, or its file: its dependence stands in where noise hides that of the data.
         """
         from discreet.synth.ask import SynthAsk
 
-        ask = SynthAsk.of(method, workload, columns, bins, rows, where, impossible, differences, keys)
+        more = {"discover": discover, "prior": prior}
+        ask = SynthAsk.of(method, workload, columns, bins, rows, where, impossible, differences, keys, **more)
         return Draft.of(self.desk, ask)
 
     @typed

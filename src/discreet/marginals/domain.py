@@ -7,7 +7,7 @@ merge is decided later, from noisy counts, under the budget. Nothing here is rea
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
@@ -53,6 +53,16 @@ class Attribute:
         """How many codes there are."""
         return len(self.labels)
 
+    @property
+    def unknown(self) -> bool:
+        """Whether no value is known, so that all of them count as missing."""
+        return self.missing and self.size == 1
+
+    def to_json(self) -> dict[str, Any]:
+        """How the column is cut into codes, as plain values."""
+        cut = self.partition
+        return self.key.to_dict() | ({"partition": cut.to_json()} if isinstance(cut, Partition) else {})
+
     def apart(self, points: Iterable[int]) -> Attribute:
         """The same with some points of its partition as codes of their own."""
         if not isinstance(self.partition, Partition):
@@ -84,13 +94,15 @@ class Domain:
         columns: Iterable[str] | None = None,
         bins: int | dict[str, int] | None = None,
         partitions: Mapping[str, Partition] | None = None,
+        discover: Collection[str] = (),
     ) -> Domain:
         """The domain that a schema declares, for all its columns or the ones named.
 
         Text is refused: a list of values that is not public cannot be made up. The column that names persons is left
         out if no columns are named; it can be made anew. Numbers and days are cut by their `partitions`, or by one that
         follows from the declaration. With `bins` all such columns, or the ones named, are cut into even bins instead;
-        columns of few whole numbers only if fewer bins than they have values are asked for.
+        columns of few whole numbers only if fewer bins than they have values are asked for. The values of columns of
+        text named in `discover` are found later; until then they have one code, for a missing value.
         """
         named = [name for name in schema.columns if name != schema.unit.column] if columns is None else list(columns)
         if isinstance(columns, str) or not named:
@@ -101,7 +113,12 @@ class Domain:
         if isinstance(bins, dict) and (unknown := set(bins) - set(named)):
             raise InputError("bins", min(unknown), "given for columns of the table", among=named)
         given = {} if partitions is None else partitions
-        return cls(tuple(_attribute(name, schema, bins, given.get(name)) for name in named))
+        return cls(
+            tuple(
+                _unknown(name) if name in discover else _attribute(name, schema, bins, given.get(name))
+                for name in named
+            )
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -160,6 +177,10 @@ class Domain:
         return table.astype(np.int64)
 
 
+def _unknown(name: str) -> Attribute:
+    return Attribute(name, Key(name), (None,), False, True)
+
+
 def _attribute(
     name: str, schema: Schema, wanted: int | dict[str, int] | None, partition: Partition | None
 ) -> Attribute:
@@ -170,8 +191,8 @@ def _attribute(
     match column:
         case Text():
             hint = (
-                "Declare its values as a category, find them first with a question (discover) and declare those, leave "
-                "it out, or have it made anew as a key."
+                "Declare its values as a category, have those that enough units share found (discover, with a delta), "
+                "leave it out (columns), or have it made anew as a key (keys)."
             )
             raise InputError(f"columns.{name}", Phrase("free text"), "a column whose values are declared", hint)
         case Timestamp():

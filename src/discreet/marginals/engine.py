@@ -178,7 +178,9 @@ def encode(
 
 def code_columns(domain: Domain, schema: Schema, table: Expression) -> tuple[Expression, dict[str, Expression]]:
     """A table, and the code of every attribute in each of its rows, c0, c1, ...; missing where a row has none."""
-    keyed = [attribute for attribute in domain.attributes if attribute.partition is None]
+    import ibis
+
+    keyed = [attribute for attribute in domain.attributes if attribute.partition is None and not attribute.unknown]
     keys = [attribute.key for attribute in keyed]
     table, codes = group_codes(keys, schema, table, clamped=True)
     slots = {attribute.name: f"discreet key {place}" for place, attribute in enumerate(keyed)}
@@ -186,7 +188,10 @@ def code_columns(domain: Domain, schema: Schema, table: Expression) -> tuple[Exp
     table, located = _located([one for one in domain.attributes if one.partition is not None], schema, table)
     columns: dict[str, Expression] = {}
     for place, attribute in enumerate(domain.attributes):
-        code = table[slots[attribute.name]] if attribute.partition is None else located[attribute.name]
+        if attribute.partition is not None:
+            code = located[attribute.name]
+        else:
+            code = ibis.literal(0, "int64") if attribute.unknown else table[slots[attribute.name]]
         full = code.fill_null(attribute.size - 1) if attribute.missing else code
         columns[_name(place)] = full.cast("int16" if attribute.size <= 2**15 else "int32")
     return table, columns

@@ -8,20 +8,33 @@ from typing import Any, ClassVar, cast
 
 from attrs import frozen
 
+from discreet.core.exact import Number
 from discreet.data.column import Integer
 from discreet.data.schema import Schema
-from discreet.errors import InputError
+from discreet.errors import InputError, kind_of
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
 from discreet.marginals.domain import Domain
 from discreet.query.ask import Ask, Checked, Form, option
-from discreet.query.forms import CONDITION, CONDITIONS, NAMES, TEXT, WHOLE, check_condition, names_in, sizes_in
+from discreet.query.forms import (
+    AMOUNT,
+    CONDITION,
+    CONDITIONS,
+    NAMES,
+    TEXT,
+    WHOLE,
+    check_condition,
+    names_in,
+    sizes_in,
+)
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
+from discreet.synth.discovery import check_discovered, plan_values
 from discreet.synth.exclusions import read_conditions
 from discreet.synth.methods import METHODS, chosen_method, method_named
 from discreet.synth.parts import MadeColumn, made_columns, partitions_of
 from discreet.synth.plan import SynthPlan
+from discreet.synth.public_table import PublicTable, public_columns
 from discreet.synth.release import SyntheticRelease
 from discreet.synth.synthetic import check_rows
 from discreet.synth.workload import WorkloadMarginals, resolve_workload
@@ -96,6 +109,12 @@ def _key_forms(texts: list[str]) -> dict[str, Any]:
     return found
 
 
+def _public_from(value: Any, schema: Schema) -> Any:
+    if not isinstance(value, Mapping):
+        raise InputError("prior", kind_of(value), "a table of columns: lists of text by name")
+    return value
+
+
 def _differences(texts: list[str]) -> dict[str, str]:
     """dropoff=pickup; the word none for no such column."""
     if texts == ["none"]:
@@ -109,6 +128,13 @@ def _differences(texts: list[str]) -> dict[str, str]:
     return found
 
 
+PUBLIC_TABLE = Form(
+    dict[str, list[str | None]],
+    settle=lambda value: public_columns(value, "prior"),
+    read=_public_from,
+    parse=lambda text: public_columns(text, "prior"),
+    load=lambda path: public_columns(path, "prior"),
+)
 NUMBERS = Form(int | dict[str, int], settle=lambda value: dict(value) if isinstance(value, Mapping) else value)
 COLUMN_BINS = Form(NUMBERS.wire, settle=NUMBERS.settle, parse=_bins, repeated=True)
 KEY_FORMS = Form(
@@ -163,6 +189,13 @@ class SynthAsk(Ask):
     keys: Mapping[str, str | int] | None = option(
         KEY_FORMS, None, flags=("key",), help="A column made anew: person=P{:06d}; repeat for more, or none"
     )
+    discover: tuple[str, ...] = option(
+        NAMES, (), help="Columns of text whose values are found in the data: zip,diagnosis", names_columns=True
+    )
+    prior: dict[str, list[str | None]] | None = option(
+        PUBLIC_TABLE, None, help="A public table to start from, .csv or .parquet, with some of the columns"
+    )
+    delta: Number | None = option(AMOUNT, None, help="Beside the price, for discovered values: such as 1e-7", late=True)
 
     def checked(self, schema: Schema) -> CheckedSynth:
         """The same, read against a schema."""
@@ -172,7 +205,8 @@ class SynthAsk(Ask):
         check_rows(rows)
         made = made_columns(schema, self.columns, self.differences)
         parts = [part for one in made for part in one.parts]
-        domain = Domain.of(schema, parts, self.bins, partitions_of(made, schema))
+        discovered = check_discovered(self.discover, parts, schema)
+        domain = Domain.of(schema, parts, self.bins, partitions_of(made, schema), discovered)
         keys = self.keys if self.keys is not None else _numbered(schema, self.columns)
         return CheckedSynth(
             schema=schema,
@@ -184,6 +218,9 @@ class SynthAsk(Ask):
             condition=check_condition(self.where, schema),
             impossible=read_conditions(self.impossible, schema, domain, made),
             keys=_keys(keys, [one.name for one in made]),
+            discover=discovered,
+            delta=self.delta,
+            prior=None if self.prior is None else PublicTable.checked(self.prior, domain, schema),
         )
 
 
@@ -200,6 +237,9 @@ class CheckedSynth(Checked[SyntheticRelease]):
     condition: Predicate | None
     impossible: tuple[Predicate, ...]
     keys: tuple[tuple[str, str | int], ...]
+    discover: tuple[str, ...] = ()
+    delta: Number | None = None
+    prior: PublicTable | None = None
 
     def read(self, answer: Answer, cost: str, remaining: str) -> SyntheticRelease:
         """The rows that an answer holds."""
@@ -233,6 +273,8 @@ class CheckedSynth(Checked[SyntheticRelease]):
             confidence=price.confidence,
             left_out=self.workload.left_out,
             limit=self.workload.limit,
+            prior=self.prior,
+            searches=plan_values(self.discover, self.schema, self.condition, allotment, price, self.delta),
         )
         return plan.by(*chosen_method(plan.domain, plan.workload)) if self.method == "auto" else plan
 

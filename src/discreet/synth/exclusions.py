@@ -7,12 +7,13 @@ another row: as few as will do, of a row that agrees in the others. Only synthet
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.column import Column
+from discreet.data.column import Column, Date, Integer, Real, Timestamp
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
 from discreet.marginals.domain import Attribute, Domain
@@ -23,11 +24,22 @@ from discreet.synth.parts import MadeColumn, assemble, draw_parts, names_of, pla
 from discreet.synth.rows import ColumnValues, number_of
 from discreet.synth.sample import Codes
 
-__all__ = ["holds", "possible", "read_conditions", "repaired"]
+__all__ = ["compared_columns", "holds", "possible", "read_conditions", "repaired"]
 
 _TRIES = 2**17
 _FIRST = 2**10
 _ROUNDS = 3
+_COMPARE = {
+    "==": np.equal,
+    "!=": np.not_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+}
+_SIGNS = {"=": "==", "<>": "!="}
+_NAME = r'("(?:[^"]|"")+"|[^\W\d]\w*)'
+_COMPARED = re.compile(rf"{_NAME} (<=|>=|<>|!=|=|<|>) {_NAME}")
 Truth = NDArray[np.bool_]
 
 
@@ -44,9 +56,13 @@ def read_conditions(
             read = checked(parse_condition(condition) if isinstance(condition, str) else condition, schema)
         except InputError as problem:
             raise problem.about("impossible") from None
-        for name in columns_of(read):
+        for name in _named(read):
             if name not in domain.names and name not in (one.name for one in columns):
                 raise InputError("impossible", name, "about columns that are made", among=[one.name for one in columns])
+            if name in domain.names and domain.attributes[domain.place(name)].unknown:
+                raise InputError("impossible", name, "about columns whose values are declared, not discovered")
+        for name in columns_of(read):
+            _check_compared(name, schema)
         found.append(read)
     # A plan is free, and a few combinations settle nearly every case: more are tried only where none is possible.
     declared = {name: schema.column(name) for name in (*domain.names, *(one.name for one in columns))}
@@ -57,6 +73,43 @@ def read_conditions(
     return tuple(found)
 
 
+def compared_columns(name: str) -> tuple[str, str, str] | None:
+    """Two columns and the sign between them, if that is what an expression is.
+
+    >>> compared_columns('dropoff < "pick up"'), compared_columns("fare")
+    (('dropoff', '<', 'pick up'), None)
+    """
+    found = _COMPARED.fullmatch(name)
+    if found is None:
+        return None
+    left, sign, right = found.groups()
+    return _unquoted(left), _SIGNS.get(sign, sign), _unquoted(right)
+
+
+def _unquoted(name: str) -> str:
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name
+
+
+def _check_compared(name: str, schema: Schema) -> None:
+    """Refuse to compare columns whose values are not of one kind."""
+    pair = None if name in schema.columns else compared_columns(name)
+    if pair is None:
+        return
+    kinds = [schema.column(one, "impossible") for one in (pair[0], pair[2])]
+    numbers = all(isinstance(one, Integer | Real) for one in kinds)
+    if not numbers and not (type(kinds[0]) is type(kinds[1]) and isinstance(kinds[0], Date | Timestamp)):
+        raise InputError("impossible", name, "a comparison of two columns of numbers, of days or of times")
+
+
+def _named(condition: Predicate) -> list[str]:
+    """The columns that a condition names; those of a comparison of two columns are two."""
+    found = []
+    for name in columns_of(condition):
+        pair = compared_columns(name)
+        found += [name] if pair is None else [pair[0], pair[2]]
+    return list(dict.fromkeys(found))
+
+
 def possible(
     domain: Domain,
     columns: Mapping[str, Column],
@@ -65,7 +118,7 @@ def possible(
     made: Sequence[MadeColumn] = (),
 ) -> Codes:
     """Some combinations of codes that meet no condition, evenly from all of the domain."""
-    named = sorted({place for one in conditions for name in columns_of(one) for place in _places(name, domain, made)})
+    named = sorted({place for one in conditions for name in _named(one) for place in _places(name, domain, made)})
     sizes = [domain.sizes[place] for place in named]
     codes = np.zeros((tries, len(domain)), dtype=np.int64)
     shares = uniforms(Replay(b"possible"), tries * len(domain)).reshape(tries, -1)
@@ -158,7 +211,7 @@ class _Repair:
 
     def mend(self, condition: Predicate) -> None:
         """Change rows that meet this condition: one of its columns, the last named first; then all of them."""
-        named = [_places(name, self.domain, self.made) for name in dict.fromkeys(columns_of(condition))]
+        named = [_places(name, self.domain, self.made) for name in _named(condition)]
         every = list(dict.fromkeys(place for places in named for place in places))
         for places in reversed(named):
             self.replace(places, [other for other in every if other not in places], condition)
@@ -227,11 +280,15 @@ def _attribute(domain: Domain, name: str) -> Attribute | None:
 def _truth(condition: Predicate, drawn: Mapping[str, ColumnValues], domain: Domain) -> tuple[Truth, Truth]:
     """Where a condition is true, and where it is false."""
     match condition:
+        case Compare(name, operator, value) if name not in drawn and (pair := compared_columns(name)) is not None:
+            left, right = drawn[pair[0]], drawn[pair[2]]
+            known = ~left.missing & ~right.missing
+            met = _COMPARE[pair[1]](left.values, right.values)
+            met = met if bool(value) == (operator == "==") else ~met
+            return met & known, ~met & known
         case Compare(name, operator, value):
             one, number = drawn[name], number_of(_attribute(domain, name), value)
-            compare = {"==": np.equal, "!=": np.not_equal, "<": np.less, "<=": np.less_equal}
-            compare |= {">": np.greater, ">=": np.greater_equal}
-            met = compare[operator](one.values, number)
+            met = _COMPARE[operator](one.values, number)
             return met & ~one.missing, ~met & ~one.missing
         case IsIn(name, values):
             one = drawn[name]

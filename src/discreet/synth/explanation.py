@@ -20,6 +20,7 @@ from discreet.marginals.partition import Labels, Partition
 from discreet.query.key import Bin
 from discreet.query.notes import cell_notes, join_notes
 from discreet.query.plan import noise_name
+from discreet.synth.discovery import explain_search, searched_column
 from discreet.synth.measurement import no_counts
 from discreet.synth.methods import outline_of
 from discreet.synth.parts import MadeColumn
@@ -47,7 +48,7 @@ def explained(plan: SynthPlan) -> Explanation:
         "method": plan.method,
         "why": plan.why,
         "rows": plan.rows,
-        "columns": dict(zip(plan.domain.names, plan.domain.sizes, strict=True)),
+        "columns": {one.name: None if one.unknown else one.size for one in plan.domain.attributes},
         "marginals": len(plan.workload),
         "left_out": [[plan.domain.names[column] for column in one] for one in plan.left_out],
     }
@@ -108,19 +109,23 @@ def declared_notes(plan: SynthPlan) -> list[Note]:
     """What the rows leave out of the table they are made from, as far as it was declared: nothing is read for it."""
     attributes = plan.domain.attributes
     notes = [Note("bins", text, ()) for text in (*_put_together(plan), *_values(plan))]
+    found = [searched_column(one) for one in plan.searches]
+    if plan.prior is not None:
+        notes.append(Note("prior", plan.prior.explain(plan.domain, plan.schema), ()))
+    notes += [Note("discovered", explain_search(one, len(found)), ()) for one in plan.searches]
     notes += [Note("bins", _binned(one), ()) for one in attributes if one.partition is None and _is_binned(one)]
     columns = {one.name: plan.schema.column(one.name) for one in plan.made}
     if bounded := [name for name, one in columns.items() if isinstance(one, Integer | Real | Date | Timestamp)]:
         text = f"Values of {_few(bounded)} outside the declared bounds go to the nearer end."
         notes.append(Note("bounds", text, ()))
-    strict = [name for name, one in columns.items() if not one.nullable]
+    strict = [name for name, one in columns.items() if not one.nullable and name not in found]
     if strict:
         text = (
             f"A row without a declared value of {_few(strict, 'or')} is left out of everything; to keep such rows, "
             "with the value missing, declare the column nullable."
         )
         notes.append(Note("outside", text, ()))
-    if gaps := [name for name, one in columns.items() if one.nullable]:
+    if gaps := [name for name, one in columns.items() if one.nullable and name not in found]:
         text = f"Missing and undeclared values of {_few(gaps)} are a value of their own: missing."
         notes.append(Note("missing", text, ()))
     notes += cell_notes(plan.schema, (), plan.condition, cells=None, cell="combination", of=" of values")

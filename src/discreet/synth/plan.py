@@ -7,31 +7,37 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
+from discreet.accounting.compose import compose
 from discreet.core.digest import digest_of
 from discreet.core.explanation import Explanation
 from discreet.core.loss import ZCDP, Loss, Pure
 from discreet.core.mechanism import Bits
 from discreet.core.progress import notify
-from discreet.data.column import column_to
+from discreet.data.column import Column, column_to
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.marginals.counts import Columns
-from discreet.marginals.domain import Attribute, Domain
+from discreet.marginals.domain import Domain
 from discreet.marginals.engine import EngineCounts, moved_by
 from discreet.marginals.meter import Meter
-from discreet.marginals.partition import Partition
+from discreet.query.discovery_plan import DiscoveryPlan
 from discreet.query.predicate import Predicate, columns_of, predicate_to
 from discreet.query.table_plan import TablePlan
+from discreet.synth.discovery import SHARE as DISCOVERY
+from discreet.synth.discovery import Found, find_values, found_column, searched_column, with_found
 from discreet.synth.explanation import declared_notes, explained
 from discreet.synth.measurement import Measurement, measured, no_counts
 from discreet.synth.methods import method_named
 from discreet.synth.parts import MadeColumn
+from discreet.synth.prior import PriorCodes
+from discreet.synth.public_table import PublicTable
 from discreet.synth.record import domain_to, synthetic_to
 from discreet.synth.sampler import Sampler
 from discreet.synth.spikes import SHARE, Spikes, find_spikes, searched
 from discreet.synth.synthetic import check_rows
+from discreet.synth.workload import bearable
 
 __all__ = ["SynthPlan"]
 
@@ -66,17 +72,24 @@ class SynthPlan(TablePlan):
     left_out: tuple[Columns, ...] = ()
     """What has more cells than `limit`, and is not preserved."""
     limit: int = 0
+    searches: tuple[DiscoveryPlan, ...] = ()
+    """How values that nobody listed are found, for each column of them."""
+    prior: PublicTable | None = None
+    """What the rows start from."""
 
     @property
     def cost(self) -> Loss:
-        """The price of the whole table."""
-        return Pure(self.price) if self.currency == "epsilon" else ZCDP(self.price)
+        """The price of the whole table: of the search for values that nobody listed, and of the rest."""
+        rest = self.price - self.discovery
+        counts: Loss = Pure(rest) if self.currency == "epsilon" else ZCDP(rest)
+        return compose([*(one.cost for one in self.searches), counts]) if self.searches else counts
 
     @property
     def mechanism(self) -> str:
         """What adds the noise, in words."""
         noise = "discrete Laplace" if self.currency == "epsilon" else "discrete Gaussian"
-        return f"{noise} on marginals, chosen by the exponential mechanism where any are; then {self.method}"
+        found = "partition selection for values; " if self.searches else ""
+        return f"{found}{noise} on marginals, chosen by the exponential mechanism where any are; then {self.method}"
 
     @property
     def query(self) -> dict[str, Any]:
@@ -84,16 +97,24 @@ class SynthPlan(TablePlan):
         names = self.domain.names
         return {
             "synth": {
-                "columns": [_cut(one) for one in self.domain.attributes],
+                "columns": [one.to_json() for one in self.domain.attributes],
                 "made": [one.to_json() for one in self.made if not one.plain],
                 "workload": [[[names[column] for column in one], weight] for one, weight in self.workload.items()],
                 "rows": self.rows,
                 "where": None if self.condition is None else predicate_to(self.condition),
                 "impossible": [predicate_to(condition) for condition in self.impossible],
                 "keys": [list(key) for key in self.keys],
+                **self._inputs,
             },
             "method": self.method,
         }
+
+    @property
+    def _inputs(self) -> dict[str, Any]:
+        """What was brought along or is to be found, where there is any."""
+        found = [{"column": searched_column(one), **one.law} for one in self.searches]
+        prior = {} if self.prior is None else {"prior": self.prior.digest}
+        return ({"discover": found} if found else {}) | prior
 
     @property
     def digest(self) -> str:
@@ -118,6 +139,11 @@ class SynthPlan(TablePlan):
         return replace(self, method=method, why=why)
 
     @property
+    def discovery(self) -> Fraction:
+        """The part of the price that looks for values that nobody listed."""
+        return DISCOVERY * self.price if self.searches else Fraction(0)
+
+    @property
     def search(self) -> Fraction:
         """The part of the price that looks for values that many rows share."""
         return SHARE * self.price if len(searched(self.domain)) else Fraction(0)
@@ -125,7 +151,7 @@ class SynthPlan(TablePlan):
     def blank(self, domain: Domain | None = None) -> Meter:
         """A meter of what the method may spend, on no data: for asking how much noise an amount buys."""
         counts = no_counts(self.domain if domain is None else domain)
-        return Meter(counts, moved_by(self.schema.unit), self.currency, self.price - self.search)
+        return Meter(counts, moved_by(self.schema.unit), self.currency, self.price - self.search - self.discovery)
 
     def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Count in the engine, measure what the method asks for. Called by the one door only."""
@@ -134,13 +160,20 @@ class SynthPlan(TablePlan):
         def counts(domain: Domain) -> EngineCounts:
             return EngineCounts(domain, self.schema, data, bits, self.condition)
 
-        spikes = Spikes()
+        found = find_values(self.searches, data, bits)
+        whole, spikes = with_found(self.domain, found), Spikes()
         if self.search:
             moved = moved_by(self.schema.unit)
-            spikes = find_spikes(self.domain, counts, moved, self.currency, self.search, bits)
-        domain = spikes.applied(self.domain)
-        found = measured(method_named(self.method), counts(domain), self.blank(domain), bits, self.workload)
-        return {**found.to_json(), "spikes": spikes.to_json()}
+            spikes = find_spikes(whole, counts, moved, self.currency, self.search, bits)
+        domain = spikes.applied(whole)
+        workload = bearable(self.workload, domain)
+        record = measured(method_named(self.method), counts(domain), self.blank(domain), bits, workload)
+        public: dict[str, Any] = {"spikes": spikes.to_json()}
+        if found:
+            public["found"] = found
+        if self.prior is not None:
+            public["prior"] = self.prior.encoded(domain, self.schema).to_json()
+        return {**record.to_json(), **public}
 
     def publish(
         self, measured: dict[str, Any], *, rows: int | None = None, method: str | None = None
@@ -149,29 +182,36 @@ class SynthPlan(TablePlan):
         check_rows(rows)
         notify("making rows")
         record, count = Measurement.from_json(measured), self.rows if rows is None else rows
-        domain = Spikes.from_json(measured.get("spikes", {})).applied(self.domain)
+        found: Found = measured.get("found", {})
+        domain = Spikes.from_json(measured.get("spikes", {})).applied(with_found(self.domain, found))
         if method not in (None, self.method, "independent"):
             allowed = f"{self.method}, by which it was measured, or independent"
             raise InputError("method", method, allowed, "Another method asks for other marginals, which are charged.")
-        blank = self.blank(domain)
+        blank, workload = self.blank(domain), bearable(self.workload, domain)
         sampler = Sampler(
             domain=domain,
-            workload=self.workload,
+            workload=workload,
             method=self.method,
             independent=method not in (None, self.method),
             currency=self.currency,
             price=blank.price,
             moved=blank.moved,
             record=record,
+            prior=PriorCodes.from_json(measured["prior"]) if "prior" in measured else None,
         )
         made = sampler.rows(count)
+        if lost := len(self.workload) - len(workload):
+            note = f"with the values found, {lost:,} marginals had too many cells and were not preserved"
+            made = replace(made, notes=(*made.notes, note))
         notify("recording")
+
+        def column(name: str) -> Column:
+            return found_column(name, self.schema.column(name), found)
+
         return {
             "synth": {
-                "domain": domain_to(domain, {name: self.schema.column(name) for name in domain.names}),
-                "columns": [
-                    {**one.to_json(), "declared": column_to(self.schema.column(one.name))} for one in self.made
-                ],
+                "domain": domain_to(domain, {name: column(name) for name in domain.names}),
+                "columns": [{**one.to_json(), "declared": column_to(column(one.name))} for one in self.made],
                 "made": synthetic_to(made, record),
                 "method": self.method if method is None else method,
                 "sampler": sampler.to_json(),
@@ -180,9 +220,3 @@ class SynthPlan(TablePlan):
             },
             "notes": [note.to_dict() for note in declared_notes(self)],
         }
-
-
-def _cut(attribute: Attribute) -> dict[str, Any]:
-    """How a column is cut into codes, as plain values."""
-    cut = attribute.partition
-    return attribute.key.to_dict() | ({"partition": cut.to_json()} if isinstance(cut, Partition) else {})

@@ -25,7 +25,9 @@ def domain_to(domain: Domain, columns: Mapping[str, Column]) -> list[dict[str, A
     """The attributes as declared, and how each was cut into codes."""
     found = []
     for one in domain.attributes:
-        entry = {"declared": column_to(columns[one.name]), "key": one.key.to_dict()}
+        entry: dict[str, Any] = {"declared": column_to(columns[one.name]), "key": one.key.to_dict()}
+        if one.unknown:
+            entry["unknown"] = True
         found.append(entry | {"partition": one.partition.to_json()} if isinstance(one.partition, Partition) else entry)
     return found
 
@@ -40,8 +42,11 @@ def domain_from(entries: list[dict[str, Any]]) -> tuple[Domain, dict[str, Column
             found.append(_partitioned(entry))
             continue
         key = Key.from_dict(entry["key"], schema)
-        column, labels = columns[key.column], key.labels(schema)
-        names = tuple(labels)
+        column, names = columns[key.column], tuple(key.labels(schema))
+        if key.values is not None:  # found in the data: what is none of them is missing
+            names = (*names, None)
+        if entry.get("unknown"):
+            names = (None,)
         ordered = entry["declared"]["type"] not in ("category", "boolean")
         found.append(Attribute(key.column, key, names, ordered, column.nullable))
     return Domain(tuple(found)), columns

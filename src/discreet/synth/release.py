@@ -31,6 +31,8 @@ from discreet.synth.sampler import Sampler, draw_until, read_subset
 from discreet.synth.synthetic import Synthetic, check_rows
 
 if TYPE_CHECKING:
+    from discreet.synth.noisy_marginals import NoisyMarginals
+    from discreet.synth.proposals import ProposedCondition
     from discreet.synth.report import Report
 
 __all__ = ["SyntheticRelease"]
@@ -271,6 +273,21 @@ class SyntheticRelease(Publication):
         from discreet.synth.report import compare
 
         return compare(self, real, asks, not_private=not_private, target=target, copies=copies, confidence=confidence)
+
+    def marginals(self) -> NoisyMarginals:
+        """The noisy marginals that the rows were made from, for `save` to a file: others may make rows of them."""
+        from discreet.synth.noisy_marginals import NoisyMarginals
+
+        return NoisyMarginals.of_release(self)
+
+    def propose_conditions(self, *, most: int = 20, confidence: float = 0.95) -> tuple[ProposedCondition, ...]:
+        """Conditions that hardly a row of the data seems to meet, from the noisy marginals alone: free.
+
+        They are for a person to confirm, and then to be given as `impossible`; nothing is applied by itself.
+        """
+        from discreet.synth.proposals import proposed_conditions
+
+        return proposed_conditions(self, most=most, confidence=confidence)
 
     def __repr__(self) -> str:
         head = self._table.slice(0, _SHOWN)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Timestamp
+from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from discreet.data.instant import DAY, changes
 from discreet.errors import InputError, Phrase
 from discreet.marginals.domain import Attribute, Domain
@@ -80,6 +80,8 @@ def draw(attribute: Attribute, column: Column, codes: NDArray[np.int64], seed: b
     known = np.where(missing, 0, codes)
     match column:
         case Category() | Boolean():
+            return ColumnValues(known, missing)
+        case Text() if attribute.missing:  # whose values were found, or are to be
             return ColumnValues(known, missing)
         case Integer() | Real() | Date() if isinstance(attribute.partition, Partition):
             return ColumnValues(_points(attribute.partition, column, known, seed + attribute.name.encode()), missing)

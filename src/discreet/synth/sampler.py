@@ -22,6 +22,7 @@ from discreet.query.parse import parse_condition
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Predicate, checked, columns_of
 from discreet.synth.measurement import Measurement, RecordedMeter, no_counts
 from discreet.synth.methods import method_named
+from discreet.synth.prior import PriorCodes, started_from
 from discreet.synth.rescue import independent_rows, run_with_rescue
 from discreet.synth.rows import shuffled
 from discreet.synth.synthetic import MOST_ROWS, Synthetic
@@ -48,6 +49,8 @@ class Sampler:
     price: Fraction
     moved: Sensitivity
     record: Measurement
+    prior: PriorCodes | None = None
+    """A public table that stands in where noise hides dependence."""
 
     def rows(self, count: int | None) -> Synthetic:
         """So many rows of codes, in an order that says nothing; None: as many as there seem to be."""
@@ -58,6 +61,8 @@ class Sampler:
                 made = independent_rows(meter, count, _INDEPENDENT)
             else:
                 made = run_with_rescue(method_named(self.method), meter, self.workload, count)
+                if self.prior is not None:
+                    made = started_from(self.prior, made, self.domain, self.record)
         return replace(made, codes=shuffled(made.codes))
 
     def to_json(self) -> dict[str, Any]:
@@ -83,6 +88,7 @@ class Sampler:
             price=Fraction(entry["price"]),
             moved=Sensitivity(*entry["moved"]),
             record=Measurement.from_json(measured),
+            prior=PriorCodes.from_json(measured["prior"]) if "prior" in measured else None,
         )
 
 

@@ -13,7 +13,7 @@ from discreet.marginals.counts import Columns
 from discreet.marginals.domain import Domain
 from discreet.query.key import Bin
 
-__all__ = ["Workload", "WorkloadMarginals", "WorkloadSpec", "closure", "read_workload", "resolve_workload"]
+__all__ = ["Workload", "WorkloadMarginals", "WorkloadSpec", "bearable", "closure", "read_workload", "resolve_workload"]
 
 Workload = Mapping[Columns, float] | Iterable[Columns]
 """Marginals that matter, each with how much; without weights all matter alike."""
@@ -123,6 +123,12 @@ def _cells(domain: Domain, columns: Columns) -> int:
     """How many cells a marginal has when long columns with an order are merged."""
     attributes = [domain.attributes[column] for column in columns]
     return math.prod(min(one.size, MERGED) if one.partition is not None else one.size for one in attributes)
+
+
+def bearable(marginals: Mapping[Columns, float], domain: Domain) -> Mapping[Columns, float]:
+    """Those of at most `LARGEST` cells in a domain that was found later; single columns if there are none."""
+    kept = {columns: weight for columns, weight in marginals.items() if _cells(domain, columns) <= LARGEST}
+    return kept or {(column,): 1.0 for column in range(len(domain))}
 
 
 def _listed(

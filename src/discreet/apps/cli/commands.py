@@ -33,7 +33,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "census": (_KIND, "Persons and households in tables that agree: plan, release, show."),
     "flows": (_KIND, "Who goes where, and when: flows that add up: plan, release, show."),
     "commute": (_KIND, "Made-up rows of origin and destination: plan, release, show."),
-    "synth": (_KIND, "Synthetic tables: plan, release, show, report."),
+    "synth": (_KIND, "Synthetic tables: plan, release, show, report, fit."),
     "relations": (_KIND, "Synthetic parents and child rows, with a key: plan, release, show."),
     "train": (_KIND, "Models with an epsilon: plan, release, show, card, predict."),
     "search": (_KIND, "Models tuned privately: plan, release, show."),

@@ -20,6 +20,7 @@ from discreet.apps.cli.output import (
     show_release,
     show_table,
 )
+from discreet.apps.cli.synth_fit import SHOWN, check_more, deliver_more
 from discreet.core.filename import file_name
 from discreet.core.release import number, percent
 from discreet.curator.kinds import table_of
@@ -351,13 +352,22 @@ _ROWS = Annotated[Path | None, typer.Option(help="File for the rows: .csv or .pa
 _WEIGHTS = Annotated[Path | None, typer.Option(help="File for the weights (.npz); the model card goes beside it.")]
 
 
-def _deliver_file(answer: Any, given: Mapping[str, Any], lines: Iterable[str], beside: Sequence[str] = ()) -> None:
-    """Save a release to its file, and say what is to be said; files with the endings `beside` are written with it."""
+def _deliver_file(
+    answer: Any,
+    given: Mapping[str, Any],
+    lines: Iterable[str],
+    beside: Sequence[str] = (),
+    more: Callable[[], Mapping[str, Any]] = dict,
+) -> None:
+    """Save a release to its file, and say what is to be said; files with the endings `beside` are written with it.
+
+    `more` says what else was asked for, and gives it as plain values.
+    """
     out = given["out"]
     if out is not None:
         answer.save(out)
     if given["as_json"]:
-        show_json({**answer.to_dict(), "file": None if out is None else str(out)})
+        show_json({**answer.to_dict(), "file": None if out is None else str(out), **more()})
         return
     say(repr(answer))
     for line in lines:
@@ -365,11 +375,13 @@ def _deliver_file(answer: Any, given: Mapping[str, Any], lines: Iterable[str], b
     if out is not None:
         *names, last = [str(out), *(str(out.with_suffix(ending)) for ending in beside)]
         say(f"Wrote {', '.join(names)} and {last}" if names else f"Wrote {last}")
+    more()
     say(f"Release {answer.id}")
 
 
 def _deliver_rows(answer: SyntheticRelease, given: Mapping[str, Any]) -> None:
-    _deliver_file(answer, given, (f"{remark[:1].upper()}{remark[1:]}." for remark in answer.remarks))
+    lines = (f"{remark[:1].upper()}{remark[1:]}." for remark in answer.remarks)
+    _deliver_file(answer, given, lines, more=lambda: deliver_more(answer, given))
 
 
 _MORE = Annotated[int | None, typer.Option("--rows", help="Another number of rows, drawn from what is on record.")]
@@ -383,11 +395,16 @@ def _sample_rows(answer: SyntheticRelease, given: Mapping[str, Any]) -> Syntheti
     return answer if rows is None and where is None else answer.sample(rows, where)
 
 
+def _check_rows(given: Mapping[str, Any]) -> None:
+    fit_to_write(given["out"], "--out", (".csv", ".parquet"))
+    check_more(given)
+
+
 ROWS = Delivery(
     {"out": (_ROWS, None)},
     _deliver_rows,
-    lambda given: fit_to_write(given["out"], "--out", (".csv", ".parquet")),
-    shown={"rows": (_MORE, None), "where": (_MEETING, None)},
+    _check_rows,
+    shown={"rows": (_MORE, None), "where": (_MEETING, None), **SHOWN},
     again=_sample_rows,
 )
 

@@ -61,7 +61,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "synth release": (
         "discreet synth release people.csv --columns age,sex,pay --bins 16 --epsilon 0.2 --id rows --out rows.csv -y",
     ),
-    "synth show": ("discreet synth show rows --out again.parquet",),
+    "synth show": (
+        "discreet synth show rows --out again.parquet",
+        "discreet synth show rows --conditions --marginals noisy.json",
+    ),
+    "synth fit": ("discreet synth fit noisy.json --schema discreet.toml --rows 500 --out made.csv",),
     "synth report": ("discreet synth report rows --ask 'age >= 25' --copies 2 --out report.html",),
     "train plan": ("discreet train plan people.csv --target sex --examples 5000 --epsilon 1",),
     "train release": (

@@ -23,9 +23,11 @@ def job_app(kind: str) -> typer.Typer:
 
         app.command("read")(read_detail())
     if kind == "synth":
+        from discreet.apps.cli.synth_fit import fit
         from discreet.apps.cli.synth_report import report
 
         app.command("report")(report)
+        app.command("fit")(fit)
     if kind == "train":
         from discreet.apps.cli.train import card, predict
 
@@ -57,7 +59,7 @@ def _commands(kind: str) -> Commands:
         case "commute":
             return Commands(ask, "synthetic commuters", "Made-up rows of origin and destination", TABLES)
         case "synth":
-            return Commands(ask, "synthetic rows", "Synthetic tables", ROWS, more=("report",), aliases=("run",))
+            return Commands(ask, "synthetic rows", "Synthetic tables", ROWS, more=("report", "fit"), aliases=("run",))
         case "relations":
             return Commands(
                 ask, "synthetic parents and child rows", "Synthetic parents and child rows, with a key", TABLES

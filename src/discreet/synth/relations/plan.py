@@ -17,7 +17,7 @@ from discreet.core.progress import listening, notify
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.ledger.budget import Allotment
-from discreet.marginals.domain import Attribute, Domain
+from discreet.marginals.domain import Domain
 from discreet.marginals.engine import EngineCounts
 from discreet.marginals.meter import Meter, Noisy
 from discreet.noise.bits import words
@@ -84,8 +84,8 @@ class RelationsPlan(TablePlan):
         levels, clock = self.levels, self.levels.clock
         return {
             "relations": {
-                "parent": [_cut(one) for one in levels.parent_columns.attributes],
-                "child": [_cut(one) for one in levels.child_columns.attributes],
+                "parent": [one.to_json() for one in levels.parent_columns.attributes],
+                "child": [one.to_json() for one in levels.child_columns.attributes],
                 "made": [one.to_json() for one in (*levels.parent, *levels.child) if not one.plain],
                 "order": None if clock is None else clock.column,
                 "limit": levels.limit,
@@ -192,9 +192,3 @@ def _single(measurement: Measurement) -> list[Noisy]:
 def no_codes(domain: Domain) -> Codes:
     """A table of codes without rows."""
     return np.zeros((0, len(domain)), dtype=np.int64)
-
-
-def _cut(attribute: Attribute) -> dict[str, Any]:
-    """How a column is cut into codes, as plain values."""
-    cut = attribute.partition
-    return attribute.key.to_dict() | ({} if cut is None else {"partition": cut.to_json()})
