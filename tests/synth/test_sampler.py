@@ -8,6 +8,7 @@ from synth_desk import SCHEMA, table
 
 import discreet
 from discreet import Budget, Category, Date, Integer, Real, Schema
+from discreet.apps.cli import main
 from discreet.data.column import Boolean
 from discreet.errors import InputError
 from discreet.query.predicate import And, Compare, IsIn, IsMissing
@@ -15,8 +16,12 @@ from discreet.synth.sampler import draw_until, read_subset
 
 
 @pytest.fixture(scope="module")
-def curator(tmp_path_factory):
-    books = tmp_path_factory.mktemp("sampler") / "books.db"
+def books(tmp_path_factory):
+    return tmp_path_factory.mktemp("sampler") / "books.db"
+
+
+@pytest.fixture(scope="module")
+def curator(books):
     return discreet.open(table(), SCHEMA, ledger=books, budget=Budget(20), who="ann", create=True)
 
 
@@ -152,3 +157,12 @@ def test_timestamps_meet_conditions_as_they_are_shown(tmp_path):
     found = curator.synthesize().plan(epsilon=5).release().sample(50, "at >= TIMESTAMP '2024-01-15 00:00:00' and late")
     assert min(found.to_arrow()["at"].to_pylist()).isoformat() >= "2024-01-15"
     assert all(found.to_arrow()["late"].to_pylist())
+
+
+def test_the_command_line_draws_them_too(books, release, tmp_path, capsys):
+    where = ["--where", "sex = 'm' and age < 30", "--out", str(tmp_path / "young.csv")]
+    with pytest.raises(SystemExit) as end:
+        main(["synth", "show", "people", "--ledger", str(books), "--rows", "40", *where])
+    assert not end.value.code
+    assert "rows were drawn for 40 that meet the condition" in capsys.readouterr().out
+    assert (tmp_path / "young.csv").read_text() == release.sample(40, "sex = 'm' and age < 30").to_csv()

