@@ -15,6 +15,7 @@ from discreet.data.column import Timestamp
 from discreet.errors import InputError
 from discreet.marginals.domain import Domain
 from discreet.synth import public_table as room
+from discreet.synth.ask import PUBLIC_TABLE, SynthAsk
 from discreet.synth.parts import made_columns, partitions_of
 from discreet.synth.public_table import PublicTable, public_columns
 
@@ -113,3 +114,14 @@ def test_no_text_that_is_sent_is_taken_for_a_path(curator):
 
     with pytest.raises(InputError, match="a table of columns"):
         SynthAsk.from_dict({"prior": "people.csv"}, SCHEMA)
+
+
+def test_no_text_that_a_page_or_a_program_sends_is_taken_for_a_path(tmp_path):
+    path = tmp_path / "private.csv"
+    path.write_text("age\n12\n34\n")
+    assert PUBLIC_TABLE.load(str(path)) == {"age": ["12", "34"]}  # the command line, on the user's own machine
+    assert PUBLIC_TABLE.parse(str(path)) == {str(path): []}  # a page: the text itself is the table
+    assert PUBLIC_TABLE.parse("age\n12\n") == {"age": ["12"]}
+    for sent in (str(path), {"age": str(path)}, {"age": 3}):
+        with pytest.raises(InputError, match="prior"):
+            SynthAsk.from_dict({"prior": sent}, SCHEMA)

@@ -34,7 +34,7 @@ from discreet.synth.exclusions import read_conditions
 from discreet.synth.methods import METHODS, chosen_method, method_named
 from discreet.synth.parts import MadeColumn, made_columns, partitions_of
 from discreet.synth.plan import SynthPlan
-from discreet.synth.public_table import PublicTable, public_columns
+from discreet.synth.public_table import PublicTable, columns_of_csv, public_columns
 from discreet.synth.release import SyntheticRelease
 from discreet.synth.synthetic import check_rows
 from discreet.synth.workload import WorkloadMarginals, resolve_workload
@@ -132,7 +132,7 @@ PUBLIC_TABLE = Form(
     dict[str, list[str | None]],
     settle=lambda value: public_columns(value, "prior"),
     read=_public_from,
-    parse=lambda text: public_columns(text, "prior"),
+    parse=lambda text: columns_of_csv(text.splitlines(), "prior"),  # a page sends the file itself, and no path
     load=lambda path: public_columns(path, "prior"),
 )
 NUMBERS = Form(int | dict[str, int], settle=lambda value: dict(value) if isinstance(value, Mapping) else value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,7 @@ from discreet.marginals.domain import Domain
 from discreet.marginals.engine import encode
 from discreet.synth.prior import PriorCodes
 
-__all__ = ["MOST", "PublicTable", "public_columns"]
+__all__ = ["MOST", "PublicTable", "columns_of_csv", "public_columns"]
 
 MOST = 200_000
 """How many rows of a public table are used: of more, some are taken, evenly from first to last."""
@@ -34,6 +34,8 @@ TextColumns = Mapping[str, Sequence[str | None]]
 def public_columns(table: Any, field: str) -> dict[str, list[str | None]]:
     """The columns of a public table as text, None where a value is missing."""
     if isinstance(table, Mapping):
+        if any(isinstance(values, str) or not hasattr(values, "__iter__") for values in table.values()):
+            raise InputError(field, Phrase("a column that is no list"), "a table of columns: lists of values by name")
         return {str(name): [_text(value) for value in values] for name, values in table.items()}
     if isinstance(table, str | os.PathLike):
         return _read(Path(table), field)
@@ -61,11 +63,22 @@ def _read(path: Path, field: str) -> dict[str, list[str | None]]:
 
             return _listed(pyarrow.parquet.read_table(path))
         with path.open(encoding="utf-8-sig", newline="") as lines:
-            head, *body = [row for row in csv.reader(lines) if row] or [[]]
-    except (OSError, ValueError):
+            return columns_of_csv(lines, field)
+    except (OSError, UnicodeError, ValueError) as problem:
+        if isinstance(problem, InputError):
+            raise
         raise InputError(field, str(path), "a table that can be read") from None
+
+
+def columns_of_csv(lines: Iterable[str], field: str) -> dict[str, list[str | None]]:
+    """The columns of a CSV file, by its lines."""
+    try:
+        head, *body = [row for row in csv.reader(lines) if row] or [[]]
+    except csv.Error:
+        raise InputError(field, Phrase("another text"), "a table in CSV") from None
     if not head or len(set(head)) != len(head) or any(len(row) != len(head) for row in body):
-        raise InputError(field, str(path), "a table: a line of different names, and as many values on every other line")
+        allowed = "a table: a line of different names, and as many values on every other line"
+        raise InputError(field, Phrase("another text"), allowed)
     return {name: [row[place] or None for row in body] for place, name in enumerate(head)}
 
 
