@@ -22,6 +22,7 @@ from discreet.marginals.counts import Columns
 from discreet.marginals.domain import Domain
 from discreet.marginals.engine import EngineCounts, moved_by
 from discreet.marginals.meter import Meter
+from discreet.marginals.partition import Partition
 from discreet.query.discovery_plan import DiscoveryPlan
 from discreet.query.predicate import Predicate, columns_of, predicate_to
 from discreet.query.table_plan import TablePlan
@@ -40,6 +41,8 @@ from discreet.synth.synthetic import check_rows
 from discreet.synth.workload import bearable
 
 __all__ = ["SynthPlan"]
+
+_BINS = 64  # that numbers and days were cut into before they had values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +101,6 @@ class SynthPlan(TablePlan):
         return {
             "synth": {
                 "columns": [one.to_json() for one in self.domain.attributes],
-                "made": [one.to_json() for one in self.made if not one.plain],
                 "workload": [[[names[column] for column in one], weight] for one, weight in self.workload.items()],
                 "rows": self.rows,
                 "where": None if self.condition is None else predicate_to(self.condition),
@@ -111,16 +113,27 @@ class SynthPlan(TablePlan):
 
     @property
     def _inputs(self) -> dict[str, Any]:
-        """What was brought along or is to be found, where there is any."""
+        """What earlier versions did not have, where there is any: columns of parts, values to be found, a prior."""
+        made = [one.to_json() for one in self.made if not one.plain]
         found = [{"column": searched_column(one), **one.law} for one in self.searches]
         prior = {} if self.prior is None else {"prior": self.prior.digest}
-        return ({"discover": found} if found else {}) | prior
+        return ({"made": made} if made else {}) | ({"discover": found} if found else {}) | prior
 
     @property
     def digest(self) -> str:
         """A hash of everything that decides the law of the result."""
         content = {"schema": self.schema.to_dict(), "query": self.query, "price": [self.currency, str(self.price)]}
         return digest_of(content)
+
+    @property
+    def former(self) -> tuple[SynthPlan, ...]:
+        """The same as versions before 0.2 planned it: numbers and days in 64 even bins, every column by itself."""
+        cut = any(isinstance(one.partition, Partition) for one in self.domain.attributes)
+        if not cut or self._inputs.keys() - {"made"} or len(self.domain) != len(self.made):
+            return ()
+        names = [one.name for one in self.made]
+        even = Domain.of(self.schema, names, _BINS)
+        return (replace(self, domain=even, made=tuple(MadeColumn(name, (name,)) for name in names)),)
 
     @property
     def columns(self) -> list[str]:
