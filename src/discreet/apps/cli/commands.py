@@ -29,7 +29,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "batch": (_KIND, "Several questions with one price: plan, release, show."),
     "stream": (_KIND, "The same question every period: plan, release, show."),
     "tree": (_KIND, "Hierarchies that add up, nation to block: plan, release, show, read."),
-    "detail": (_KIND, "Population groups, in as much detail as their size allows: plan, release, show."),
+    "detail": (_KIND, "Population groups, in as much detail as their size allows: plan, release, show, read."),
     "census": (_KIND, "Persons and households in tables that agree: plan, release, show."),
     "flows": (_KIND, "Who goes where, and when: flows that add up: plan, release, show."),
     "commute": (_KIND, "Made-up rows of origin and destination: plan, release, show."),
