@@ -73,6 +73,9 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "timezone": "The time zone whose clocks and days count, such as `Europe/Vienna` (`timestamp`).",
         "naive": "The time zone of values stored without an offset (`timestamp`). That of `timezone` unless given.",
         "nullable": "Whether a value may be missing. `false` unless given.",
+        "step": "How values are rounded, such as 0.01; of a `timestamp`, in seconds (`integer`, `real`, `timestamp`). For "
+        "synthetic rows.",
+        "spikes": "Values that many rows are known to share, such as `[0]` (`integer`, `real`). For synthetic rows.",
     },
     "[derived.*]": {
         "expression": 'How it is computed, such as `"pay * 12"`. The other keys are those of a column.',
@@ -129,7 +132,7 @@ READERS: Mapping[tuple[str, str], tuple[str, ...]] = {
 _NOT_KEYS = {
     "column_from": {"missing", "present", "integer", "real", "category", "boolean", "date", "text"},
     "_FIELDS": {"integer", "real", "category", "boolean", "date", "timestamp", "text"} | {"binary", "choice", "number"},
-    "_OPTIONAL": {"timestamp", "category"},
+    "_OPTIONAL": {"integer", "real", "timestamp", "category"},
     "question_from": {"binary", "number", "choice"},
 }
 

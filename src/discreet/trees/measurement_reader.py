@@ -175,6 +175,7 @@ def _got(about: Any, name: str) -> Any:
 
 
 def law_from(entry: Any, field: str) -> Noise | None:
+    """The noise that a description states; None where it states none."""
     if entry is None:
         return None
     law = entry.get("noise") if isinstance(entry, dict) else None

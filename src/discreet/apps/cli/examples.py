@@ -105,7 +105,8 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "discreet detail release people.csv --levels county --groups 'adults: age >= 18' --details 'age: age/20' "
         "--epsilon 0.01 --id groups --out g -y",
     ),
-    "detail show": ("discreet detail show groups",),
+    "detail show": ("discreet detail show groups --measurements counted",),
+    "detail read": ("discreet detail read counted --sum '' --out again-groups",),
     "census plan": (
         "discreet census plan people.csv --levels county --tables tables.toml --household household "
         "--head \"relation = 'head'\" --most 6 --epsilon 0.5",
