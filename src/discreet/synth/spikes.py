@@ -104,8 +104,13 @@ def _rounded(fine: Domain) -> dict[str, Attribute]:
         classes = Multiples.of(one.partition, one.labels.kind)
         if classes is not None:
             labels = (*range(classes.size), *([None] if one.missing else []))
-            found[one.name] = replace(one, name=f"step of {one.name}", partition=classes, labels=labels)
+            found[one.name] = replace(one, name=_step_of(one.name), partition=classes, labels=labels)
     return found
+
+
+def _step_of(name: str) -> str:
+    """A name that no column has: theirs are written in one line."""
+    return f"step of\n{name}"
 
 
 def find_spikes(
@@ -134,7 +139,7 @@ def find_spikes(
         name, step = attribute.name, 1
         classes = rounded[name].partition if name in rounded else None
         if isinstance(classes, Multiples):
-            noisy = meter.measure((both.place(f"step of {name}"),), _STEPS * each)
+            noisy = meter.measure((both.place(_step_of(name)),), _STEPS * each)
             step = _step(noisy, classes)
         pay = (1 - _STEPS) * each if name in rounded else each
         noisy = meter.measure((column,), pay)
