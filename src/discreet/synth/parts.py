@@ -105,9 +105,11 @@ def _alike(named: list[str], schema: Schema) -> dict[str, str]:
         if name not in schema.columns or not isinstance(column, Date | Timestamp):
             continue
         likeness = {base: _overlap(column, schema.column(base)) for base in first}
-        base = max(likeness, key=lambda one: likeness[one], default=None)
-        if base is not None and likeness[base] >= _LIKE:
-            found[name] = base
+        # Where the base is missing so is what is made from it: one that is complete comes first, if it may not be.
+        gaps = {base: schema.column(base).nullable for base in first}
+        alike = [base for base in first if likeness[base] >= _LIKE and gaps[base] <= column.nullable]
+        if alike:
+            found[name] = max(alike, key=lambda base: (not gaps[base], likeness[base]))
         else:
             first.append(name)
     return found
@@ -143,6 +145,9 @@ def _stated(differences: Mapping[str, str], named: list[str], schema: Schema) ->
         if name == base or not alike or isinstance(column, Category | Boolean | Text):
             hint = "Both must be numbers, days or timestamps."
             raise InputError(f"differences.{name}", base, "another column of the same kind", hint)
+        if other.nullable and not column.nullable:
+            hint = f"Where {base} is missing, {name} would be too; declare {base} complete, or {name} nullable."
+            raise InputError(f"differences.{name}", base, f"a column declared complete, as {name} is", hint)
         found[name] = base
     for name, base in found.items():
         if base in found:
@@ -198,7 +203,7 @@ def draw_parts(
         if isinstance(column, Timestamp) and one.base is None:
             step = column.step or 1
             many = max(60 // step, 1)
-            share = uniforms(Replay(seed + _seconds(one.name).encode()), len(codes))
+            share = uniforms(Replay(seed + f"{one.name}, seconds".encode()), len(codes))
             seconds = np.minimum((share * many).astype(np.int64), many - 1) * (step if step < 60 else 0)
             drawn[_seconds(one.name)] = ColumnValues(seconds, np.zeros(len(codes), dtype=bool))
     return drawn
@@ -210,7 +215,8 @@ def names_of(one: MadeColumn) -> tuple[str, ...]:
 
 
 def _seconds(name: str) -> str:
-    return f"{name}, seconds"
+    """A name that no column has: theirs are written in one line."""
+    return f"seconds of\n{name}"
 
 
 def assemble(
@@ -263,7 +269,9 @@ def _whole(bound: Any) -> int:
 
 def _time(day: ColumnValues, minute: ColumnValues, second: ColumnValues, column: Timestamp) -> ColumnValues:
     """Instants from what the clocks of the zone show."""
-    local = day.values.astype(np.int64) * DAY + minute.values.astype(np.int64) * 60 + second.values
+    step = column.step or 1
+    shown = (minute.values.astype(np.int64) * 60 + second.values) // step * step  # also one of 45 or 90 seconds
+    local = day.values.astype(np.int64) * DAY + shown
     instants = np.clip(_instants(local, column), int(column.lower), int(column.upper))
     return ColumnValues(instants, day.missing | minute.missing)
 
