@@ -163,3 +163,19 @@ def test_a_column_named_like_what_is_counted_of_another_is_not_taken_for_it():
     assert found.steps == {"x": 100}
     half = Fraction(1, 2) / lattice_of(schema.column("step of x"))[1]
     assert half in found.points["step of x"]
+
+
+def test_a_value_between_two_points_that_many_rows_share_is_found_at_the_nearer():
+    schema = Schema("t", {"x": Real(-1, 1, nullable=False)})
+    unit = lattice_of(schema.column("x"))[1]
+    table = pyarrow.table({"x": np.where(np.arange(400) % 2, 0.05068011873981862, -0.044641636506989144)})
+    with source_of(table).open() as connection:
+        found = find_spikes(
+            Domain.of(schema),
+            lambda fine: EngineCounts(fine, schema, connection, SystemBits()),
+            ONE,
+            "rho",
+            Fraction(1),
+            SystemBits(),
+        )
+    assert {round(point * unit - 1, 5) for point in found.points["x"]} == {Fraction("0.05068"), Fraction("-0.04464")}

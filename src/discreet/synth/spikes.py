@@ -90,7 +90,7 @@ def searched(domain: Domain) -> Domain:
             continue
         if cut.size <= cut.last < _MOST_POINTS:
             kind = one.labels.kind
-            points = Partition.points(cut.origin, cut.unit, cut.last, other=kind == "real")
+            points = Partition.points(cut.origin, cut.unit, cut.last)  # numbers between two go to the nearer
             found.append(replace(one, partition=points, labels=Labels(points, one.missing, kind)))
     return Domain(tuple(found))
 
