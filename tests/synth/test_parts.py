@@ -16,7 +16,7 @@ from discreet.data.column import Category, Date, Integer, Real, Timestamp
 from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.marginals.domain import Domain
-from discreet.synth.parts import MadeColumn, assemble, draw_parts, made_columns, partitions_of
+from discreet.synth.parts import MadeColumn, agreed, assemble, draw_parts, made_columns, partitions_of
 from discreet.synth.rows import ColumnValues, to_arrow
 
 VIENNA = "Europe/Vienna"
@@ -211,3 +211,25 @@ def test_times_are_on_a_step_that_is_no_part_of_a_minute_or_an_hour(step):
     assert not (found["at"].values % step).any()
     assert len(set(found["at"].values.tolist())) > 10
     assert found["at, seconds"].values.min() == 500  # a column of that name is not the seconds of another
+
+
+def test_times_are_missing_as_often_as_they_are_where_columns_are_made_alone(tmp_path):
+    rng = np.random.default_rng(4)
+    seconds = rng.integers(0, 86400 * 300, 4000) + 1704067200
+    table = pyarrow.table({"at": pyarrow.array(seconds, mask=rng.random(4000) < 0.3).cast(pyarrow.timestamp("s"))})
+    schema = Schema("t", {"at": Timestamp("2024-01-01", "2024-12-31", "UTC")})
+    books = {"ledger": tmp_path / "books.db", "create": True, "budget": Budget(100)}
+    found = discreet.open(table, schema, **books).synthesize("independent").plan(epsilon=20).release()
+    share = found.to_arrow()["at"].null_count / len(found)
+    assert abs(share - 0.3) < 0.04  # either of two parts would be missing in half of the rows
+    codes, (day, time) = found.codes, (size - 1 for size in found.domain.sizes)
+    assert ((codes[:, 0] == day) == (codes[:, 1] == time)).all()
+
+
+def test_a_day_without_a_time_of_day_anywhere_is_missing():
+    schema = Schema("t", {"at": Timestamp("2024-01-01", "2024-12-31", "UTC")})
+    made = made_columns(schema, None, None)
+    domain = Domain.of(schema, made[0].parts, None, partitions_of(made, schema))
+    day, time = (size - 1 for size in domain.sizes)
+    assert agreed(domain, made, np.array([[3, time], [day, 5]])).tolist() == [[day, time]] * 2
+    assert agreed(domain, made, np.array([[3, time], [day, 5], [2, 7]])).tolist() == [[3, 7], [day, time], [2, 7]]

@@ -31,6 +31,7 @@ from discreet.synth.sample import Codes
 
 __all__ = [
     "MadeColumn",
+    "agreed",
     "assemble",
     "draw_parts",
     "made_columns",
@@ -207,6 +208,30 @@ def draw_parts(
             seconds = np.minimum((share * many).astype(np.int64), many - 1) * (step if step < 60 else 0)
             drawn[_seconds(one.name)] = ColumnValues(seconds, np.zeros(len(codes), dtype=bool))
     return drawn
+
+
+def agreed(domain: Domain, made: Iterable[MadeColumn], codes: Codes) -> Codes:
+    """Codes in which a timestamp has both a day and a time of day or neither: as often as the day is missing.
+
+    A method that does not look at both together leaves out either. A day without a time gets that of another row.
+    """
+    found, seed = codes.copy(), seed_of(codes)
+    for one in made:
+        if one.base is not None or len(one.parts) != 2:
+            continue
+        day, time = (domain.place(part) for part in one.parts)
+        gaps = [domain.attributes[place].missing for place in (day, time)]
+        if not all(gaps):
+            continue
+        no_day, no_time = (found[:, place] == domain.sizes[place] - 1 for place in (day, time))
+        found[no_day, time] = domain.sizes[time] - 1
+        donors, lone = np.flatnonzero(~no_day & ~no_time), np.flatnonzero(~no_day & no_time)
+        if len(donors) == 0:
+            found[lone, day] = domain.sizes[day] - 1
+        else:
+            share = uniforms(Replay(seed + f"{one.name}, agreed".encode()), len(lone))
+            found[lone, time] = found[donors[(share * len(donors)).astype(np.int64)], time]
+    return found
 
 
 def names_of(one: MadeColumn) -> tuple[str, ...]:

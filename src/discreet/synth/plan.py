@@ -27,7 +27,7 @@ from discreet.query.table_plan import TablePlan
 from discreet.synth.explanation import declared_notes, explained
 from discreet.synth.measurement import Measurement, RecordedMeter, measured, no_counts
 from discreet.synth.methods import method_named
-from discreet.synth.parts import MadeColumn
+from discreet.synth.parts import MadeColumn, agreed
 from discreet.synth.record import domain_to, synthetic_to
 from discreet.synth.rescue import independent_rows, run_with_rescue
 from discreet.synth.rows import shuffled
@@ -161,7 +161,7 @@ class SynthPlan(TablePlan):
             allowed = f"{self.method}, by which it was measured, or independent"
             raise InputError("method", method, allowed, "Another method asks for other marginals, which are charged.")
         notify("recording")
-        made = replace(made, codes=shuffled(made.codes))
+        made = replace(made, codes=agreed(domain, self.made, shuffled(made.codes)))
         return {
             "synth": {
                 "domain": domain_to(domain, {name: self.schema.column(name) for name in domain.names}),
