@@ -18,7 +18,9 @@ from discreet.accounting import zcdp
 from discreet.core.loss import ZCDP, Pure
 from discreet.core.plan import Plan
 from discreet.errors import BudgetError, InputError, RunError
+from discreet.marginals import engine
 from discreet.marginals.counts import ArrayCounts
+from discreet.marginals.domain import Domain
 from discreet.marginals.engine import moved_by
 from discreet.marginals.meter import Meter
 from discreet.noise.bits import SystemBits
@@ -190,3 +192,18 @@ def test_the_plan_says_that_whole_numbers_too_many_to_tell_apart_are_rounded(tmp
     assert "id: in steps of 1000000." in text
     assert "pay: in steps" not in text  # as declared
     assert "age: in steps" not in text
+
+
+def test_values_that_are_found_do_not_make_a_marginal_of_the_workload_too_large(tmp_path, monkeypatch):
+    for room in (engine, planning):
+        monkeypatch.setattr(room, "LARGEST", 60_000)
+    rng = np.random.default_rng(6)
+    shared = rng.integers(0, 3000, 150)
+    data = pyarrow.table({name: rng.choice(shared, 20_000) for name in "ab"})
+    schema = Schema("t", {name: Integer(0, 3000, nullable=False) for name in "ab"})
+    books = {"ledger": tmp_path / "books.db", "create": True, "budget": Budget(10_000, delta="1e-6")}
+    curator = discreet.open(data, schema, **books)
+    made = curator.synthesize("rap", rows=100).plan(rho=100).release()
+    assert len(made) == 100
+    assert made.domain.sizes > Domain.of(schema).sizes  # some were found
+    assert made.domain.cells((0, 1)) <= 60_000

@@ -69,7 +69,8 @@ def test_what_many_rows_share_is_found(currency):
     found = find_spikes(DOMAIN, counted(*rows()), ONE, currency, Fraction(1, 2), SystemBits())
     assert 576 in found.points["toll"]
     assert len(found.points["toll"]) <= 2  # zero, a bound, has a code anyway
-    assert found.points["pay"] == (50_000,)
+    assert 50_000 in found.points["pay"]
+    assert len(found.points["pay"]) <= 4  # noise alone lifts one in one run of ten
     assert found.steps == {}
     cut = found.applied(DOMAIN)
     labels = list(cut.attributes[0].labels)

@@ -19,7 +19,7 @@ from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.marginals.counts import Columns
 from discreet.marginals.domain import Attribute, Domain
-from discreet.marginals.engine import EngineCounts, moved_by
+from discreet.marginals.engine import LARGEST, EngineCounts, moved_by
 from discreet.marginals.meter import Meter
 from discreet.marginals.partition import Partition
 from discreet.query.predicate import Predicate, columns_of, predicate_to
@@ -31,7 +31,7 @@ from discreet.synth.parts import MadeColumn, agreed
 from discreet.synth.record import domain_to, synthetic_to
 from discreet.synth.rescue import independent_rows, run_with_rescue
 from discreet.synth.rows import shuffled
-from discreet.synth.spikes import SHARE, Spikes, find_spikes, searched
+from discreet.synth.spikes import SHARE, Spikes, find_spikes, most_found, searched
 from discreet.synth.synthetic import check_rows
 
 __all__ = ["SynthPlan"]
@@ -138,7 +138,8 @@ class SynthPlan(TablePlan):
         spikes = Spikes()
         if self.search:
             moved = moved_by(self.schema.unit)
-            spikes = find_spikes(self.domain, counts, moved, self.currency, self.search, bits)
+            most = most_found(self.domain, self.workload, LARGEST)
+            spikes = find_spikes(self.domain, counts, moved, self.currency, self.search, bits, most)
         domain = spikes.applied(self.domain)
         found = measured(method_named(self.method), counts(domain), self.blank(domain), bits, self.workload)
         return {**found.to_json(), "spikes": spikes.to_json()}
