@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from discreet import Boolean, Category, Date, Integer, Real, Schema, Text, Timestamp, Unit
 from discreet.errors import InputError
-from discreet.marginals.domain import Domain
+from discreet.marginals.domain import Domain, lattice_of
 
 SCHEMA = Schema(
     "t",
@@ -96,3 +97,10 @@ def test_a_timestamp_is_refused_with_parts_of_it_that_are_not():
     assert len(offered) == 3
     for column in offered:
         assert read(column)
+
+
+def test_values_are_multiples_of_a_declared_step_wherever_the_bounds_lie():
+    assert lattice_of(Integer(1, 120, step=5)) == (5, 5, 23)
+    assert lattice_of(Real(0.01, 1, step=0.05)) == (Fraction(1, 20), Fraction(1, 20), 19)
+    assert lattice_of(Real(-0.02, 1, step=0.05)) == (0, Fraction(1, 20), 20)
+    assert lattice_of(Integer(0, 2**50))[1] == 10**6

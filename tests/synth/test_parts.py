@@ -16,7 +16,7 @@ from discreet.data.column import Category, Date, Integer, Real, Timestamp
 from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.marginals.domain import Domain
-from discreet.synth.parts import MadeColumn, assemble, draw_parts, made_columns, partitions_of
+from discreet.synth.parts import MadeColumn, agreed, assemble, draw_parts, made_columns, partitions_of
 from discreet.synth.rows import ColumnValues, to_arrow
 
 VIENNA = "Europe/Vienna"
@@ -79,7 +79,7 @@ def test_local_times_become_the_instants_that_clocks_mean():
     minutes = rng.integers(0, 1440, count)
     nowhere = np.zeros(count, dtype=bool)
     drawn = {day: ColumnValues(days, nowhere), minute: ColumnValues(minutes, nowhere)}
-    drawn["start, seconds"] = ColumnValues(np.zeros(count, dtype=np.int64), nowhere)
+    drawn["seconds of\nstart"] = ColumnValues(np.zeros(count, dtype=np.int64), nowhere)
     found = assemble(made, SCHEMA.columns, drawn)["start"].values
     zone = ZoneInfo(VIENNA)
     for place in range(count):
@@ -162,7 +162,7 @@ def test_seconds_are_drawn_on_the_declared_step():
         domain = Domain.of(schema, made[0].parts, None, partitions_of(made, schema))
         codes = np.zeros((2000, 2), dtype=np.int64)
         seconds = draw_parts(domain, made, {**schema.columns, **{n: schema.column(n) for n in domain.names}}, codes)
-        values = set((seconds["at, seconds"].values).tolist())
+        values = set((seconds["seconds of\nat"].values).tolist())
         assert len(values) == most
         assert all(value % (step or 1) == 0 for value in values)
 
@@ -172,3 +172,64 @@ def test_a_difference_is_told_apart_in_the_step_of_both():
     cuts = partitions_of(made, SCHEMA)
     assert cuts['"end" - start'].unit == 60
     assert cuts["gross - net"].unit == Fraction(1, 100)
+
+
+def test_a_column_that_is_complete_is_not_made_from_one_that_may_be_missing():
+    days = {
+        "died": Date("2024-01-01", "2024-12-31"),
+        "admitted": Date("2024-01-01", "2024-12-31", nullable=False),
+        "left": Date("2024-01-01", "2024-12-31"),
+    }
+    made = by_name(made_columns(Schema("t", days), None, None))
+    assert made["admitted"].base is None  # where died is missing, so would it be
+    assert made["left"].base == "admitted"  # the complete one of two that are as like
+    with pytest.raises(InputError, match="declared complete") as caught:
+        made_columns(Schema("t", days), None, {"admitted": "died"})
+    assert caught.value.field == "differences.admitted"
+    assert by_name(made_columns(Schema("t", days), None, {"left": "died"}))["left"].base == "died"
+
+
+@pytest.mark.parametrize("names", [("drop", "add"), ("all", "any"), ("join", "with"), ("into", "for")])
+def test_columns_may_be_named_by_words_of_sql(names):
+    first, second = names
+    schema = Schema("t", {name: Timestamp("2024-01-01", "2024-12-31", "UTC", nullable=False) for name in names})
+    made = by_name(made_columns(schema, None, None))
+    assert made[second].base == first
+    for part in (*made[first].parts, *made[second].parts):
+        assert schema.canonical(part, "columns") == part
+
+
+@pytest.mark.parametrize("step", [40, 45, 90, 5400, 86400])
+def test_times_are_on_a_step_that_is_no_part_of_a_minute_or_an_hour(step):
+    column = Timestamp("2024-01-01", "2024-12-31", "UTC", nullable=False, step=step)
+    schema = Schema("t", {"at": column, "at, seconds": Integer(500, 510, nullable=False)})
+    made = made_columns(schema, None, {})
+    domain = Domain.of(schema, [part for one in made for part in one.parts], None, partitions_of(made, schema))
+    declared = {name: schema.column(name) for name in (*domain.names, "at")}
+    codes = np.stack([np.arange(300) % size for size in domain.sizes], axis=1)
+    found = assemble(made, declared, draw_parts(domain, made, declared, codes))
+    assert not (found["at"].values % step).any()
+    assert len(set(found["at"].values.tolist())) > 10
+    assert found["at, seconds"].values.min() == 500  # a column of that name is not the seconds of another
+
+
+def test_times_are_missing_as_often_as_they_are_where_columns_are_made_alone(tmp_path):
+    rng = np.random.default_rng(4)
+    seconds = rng.integers(0, 86400 * 300, 4000) + 1704067200
+    table = pyarrow.table({"at": pyarrow.array(seconds, mask=rng.random(4000) < 0.3).cast(pyarrow.timestamp("s"))})
+    schema = Schema("t", {"at": Timestamp("2024-01-01", "2024-12-31", "UTC")})
+    books = {"ledger": tmp_path / "books.db", "create": True, "budget": Budget(100)}
+    found = discreet.open(table, schema, **books).synthesize("independent").plan(epsilon=20).release()
+    share = found.to_arrow()["at"].null_count / len(found)
+    assert abs(share - 0.3) < 0.04  # either of two parts would be missing in half of the rows
+    codes, (day, time) = found.codes, (size - 1 for size in found.domain.sizes)
+    assert ((codes[:, 0] == day) == (codes[:, 1] == time)).all()
+
+
+def test_a_day_without_a_time_of_day_anywhere_is_missing():
+    schema = Schema("t", {"at": Timestamp("2024-01-01", "2024-12-31", "UTC")})
+    made = made_columns(schema, None, None)
+    domain = Domain.of(schema, made[0].parts, None, partitions_of(made, schema))
+    day, time = (size - 1 for size in domain.sizes)
+    assert agreed(domain, made, np.array([[3, time], [day, 5]])).tolist() == [[day, time]] * 2
+    assert agreed(domain, made, np.array([[3, time], [day, 5], [2, 7]])).tolist() == [[3, 7], [day, time], [2, 7]]

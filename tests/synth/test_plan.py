@@ -7,17 +7,20 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import pyarrow
 import pytest
 from synth_desk import SCHEMA, table
 
 import discreet
 from chance import at_most
-from discreet import Budget
+from discreet import Budget, Integer, Schema
 from discreet.accounting import zcdp
 from discreet.core.loss import ZCDP, Pure
 from discreet.core.plan import Plan
 from discreet.errors import BudgetError, InputError, RunError
+from discreet.marginals import engine
 from discreet.marginals.counts import ArrayCounts
+from discreet.marginals.domain import Domain
 from discreet.marginals.engine import moved_by
 from discreet.marginals.meter import Meter
 from discreet.noise.bits import SystemBits
@@ -179,3 +182,28 @@ def test_rows_are_as_many_as_a_plan_may_have_when_they_are_published_again(curat
     curator.synthesize("independent", rows=9).plan(epsilon=1).release(release="twins")
     with pytest.raises(InputError, match="`rows` must be a whole number from 1 to 5,000,000"):
         curator.publish("twins", rows=rows)
+
+
+def test_the_plan_says_that_whole_numbers_too_many_to_tell_apart_are_rounded(tmp_path):
+    columns = {"id": Integer(0, 2**50), "pay": Integer(0, 10**6, step=500), "age": Integer(0, 200)}
+    data = pyarrow.table({name: pyarrow.array([], pyarrow.int64()) for name in columns})
+    books = {"ledger": tmp_path / "books.db", "create": True, "budget": Budget(1)}
+    text = str(discreet.open(data, Schema("t", columns), **books).synthesize().plan(epsilon=1))
+    assert "id: in steps of 1000000." in text
+    assert "pay: in steps" not in text  # as declared
+    assert "age: in steps" not in text
+
+
+def test_values_that_are_found_do_not_make_a_marginal_of_the_workload_too_large(tmp_path, monkeypatch):
+    for room in (engine, planning):
+        monkeypatch.setattr(room, "LARGEST", 60_000)
+    rng = np.random.default_rng(6)
+    shared = rng.integers(0, 3000, 150)
+    data = pyarrow.table({name: rng.choice(shared, 20_000) for name in "ab"})
+    schema = Schema("t", {name: Integer(0, 3000, nullable=False) for name in "ab"})
+    books = {"ledger": tmp_path / "books.db", "create": True, "budget": Budget(10_000, delta="1e-6")}
+    curator = discreet.open(data, schema, **books)
+    made = curator.synthesize("rap", rows=100).plan(rho=100).release()
+    assert len(made) == 100
+    assert made.domain.sizes > Domain.of(schema).sizes  # some were found
+    assert made.domain.cells((0, 1)) <= 60_000

@@ -5,13 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pyarrow
 import pytest
 
 from discreet.core.sensitivity import Sensitivity
 from discreet.data.column import Category, Date, Integer, Real
 from discreet.data.schema import Schema
+from discreet.data.source import source_of
 from discreet.marginals.counts import ArrayCounts
-from discreet.marginals.domain import Domain
+from discreet.marginals.domain import Domain, lattice_of
+from discreet.marginals.engine import EngineCounts
 from discreet.marginals.meter import Meter
 from discreet.noise.bits import SystemBits
 from discreet.synth import spikes as room
@@ -35,7 +38,7 @@ def counted(toll, pay):
     """Counts of two columns, given as points of their lattices."""
 
     def counts(fine):
-        assert fine.names == ("toll", "pay", "step of toll", "step of pay")
+        assert fine.names == ("toll", "pay", "step of\ntoll", "step of\npay")
         factors = [one.partition.factors for one in fine.attributes[2:]]
         classes = [_classes(points, steps) for points, steps in zip((toll, pay), factors, strict=True)]
         return ArrayCounts(fine, np.stack([toll, pay, *classes], axis=1))
@@ -66,7 +69,8 @@ def test_what_many_rows_share_is_found(currency):
     found = find_spikes(DOMAIN, counted(*rows()), ONE, currency, Fraction(1, 2), SystemBits())
     assert 576 in found.points["toll"]
     assert len(found.points["toll"]) <= 2  # zero, a bound, has a code anyway
-    assert found.points["pay"] == (50_000,)
+    assert 50_000 in found.points["pay"]
+    assert len(found.points["pay"]) <= 4  # noise alone lifts one in one run of ten
     assert found.steps == {}
     cut = found.applied(DOMAIN)
     labels = list(cut.attributes[0].labels)
@@ -144,3 +148,35 @@ def test_no_step_is_taken_for_found_where_rows_are_few_or_a_part_is_off_it():
         found = find_spikes(DOMAIN, counted(*table), ONE, "rho", Fraction(1, 10), SystemBits())
         assert found.steps.get("pay", 1) == 1
         assert found.steps.get("toll", 1) == 1
+
+
+def test_a_column_named_like_what_is_counted_of_another_is_not_taken_for_it():
+    schema = Schema("t", {"x": Integer(0, 100_000, nullable=False), "step of x": Real(0, 1, nullable=False)})
+    rng = np.random.default_rng(5)
+    near = np.where(rng.random(4000) < 0.5, 0.5, rng.random(4000))
+    table = pyarrow.table({"x": rng.integers(0, 1000, 4000) * 100, "step of x": near})
+
+    def counts(fine):
+        return EngineCounts(fine, schema, connection, SystemBits())
+
+    with source_of(table).open() as connection:
+        found = find_spikes(Domain.of(schema), counts, ONE, "rho", Fraction(10), SystemBits())
+    assert found.steps == {"x": 100}
+    half = Fraction(1, 2) / lattice_of(schema.column("step of x"))[1]
+    assert half in found.points["step of x"]
+
+
+def test_a_value_between_two_points_that_many_rows_share_is_found_at_the_nearer():
+    schema = Schema("t", {"x": Real(-1, 1, nullable=False)})
+    unit = lattice_of(schema.column("x"))[1]
+    table = pyarrow.table({"x": np.where(np.arange(400) % 2, 0.05068011873981862, -0.044641636506989144)})
+    with source_of(table).open() as connection:
+        found = find_spikes(
+            Domain.of(schema),
+            lambda fine: EngineCounts(fine, schema, connection, SystemBits()),
+            ONE,
+            "rho",
+            Fraction(1),
+            SystemBits(),
+        )
+    assert {round(point * unit - 1, 5) for point in found.points["x"]} == {Fraction("0.05068"), Fraction("-0.04464")}

@@ -73,8 +73,8 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "timezone": "The time zone whose clocks and days count, such as `Europe/Vienna` (`timestamp`).",
         "naive": "The time zone of values stored without an offset (`timestamp`). That of `timezone` unless given.",
         "nullable": "Whether a value may be missing. `false` unless given.",
-        "step": "How values are rounded, such as 0.01; of a `timestamp`, in seconds (`integer`, `real`, `timestamp`). For "
-        "synthetic rows.",
+        "step": "How values are rounded, such as 0.01; of a `timestamp`, in seconds (`integer`, `real`, `timestamp`). "
+        "For synthetic rows.",
         "spikes": "Values that many rows are known to share, such as `[0]` (`integer`, `real`). For synthetic rows.",
     },
     "[derived.*]": {

@@ -235,7 +235,7 @@ def lattice_of(column: Integer | Real | Date) -> tuple[Fraction, Fraction, int]:
     if step is None:
         told_apart = max((upper - lower) / _POINTS, 8 * Fraction(math.ulp(float(max(abs(lower), abs(upper))))))
         step = Fraction(10) ** math.ceil(math.log10(told_apart))
-        lower = math.ceil(lower / step) * step
+    lower = math.ceil(lower / step) * step  # points are multiples of the step: that is how values are rounded
     while (upper - lower) // step >= _FARTHEST:  # more than codes are numbered by
         step *= 10
     return lower, step, int((upper - lower) // step)

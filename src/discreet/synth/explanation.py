@@ -179,7 +179,10 @@ def _values(plan: SynthPlan) -> list[str]:
     runs: dict[str, list[str]] = {}
     for one in plan.domain.attributes:
         cut = one.partition
-        if isinstance(cut, Partition) and isinstance(one.labels, Labels) and one.labels.kind == "real":
+        if not isinstance(cut, Partition) or not isinstance(one.labels, Labels):
+            continue
+        coarse = one.labels.kind == "integer" and cut.unit > (getattr(plan.schema.column(one.name), "step", None) or 1)
+        if one.labels.kind == "real" or (coarse and one.name in plan.schema.columns):
             runs.setdefault(f"{float(cut.unit):.12g}", []).append(one.name)
     lines = [f"{_few(names)}: in steps of {step}." for step, names in runs.items()]
     fine = searched(plan.domain).attributes

@@ -31,6 +31,7 @@ from discreet.synth.sample import Codes
 
 __all__ = [
     "MadeColumn",
+    "agreed",
     "assemble",
     "draw_parts",
     "made_columns",
@@ -105,9 +106,11 @@ def _alike(named: list[str], schema: Schema) -> dict[str, str]:
         if name not in schema.columns or not isinstance(column, Date | Timestamp):
             continue
         likeness = {base: _overlap(column, schema.column(base)) for base in first}
-        base = max(likeness, key=lambda one: likeness[one], default=None)
-        if base is not None and likeness[base] >= _LIKE:
-            found[name] = base
+        # Where the base is missing so is what is made from it: one that is complete comes first, if it may not be.
+        gaps = {base: schema.column(base).nullable for base in first}
+        alike = [base for base in first if likeness[base] >= _LIKE and gaps[base] <= column.nullable]
+        if alike:
+            found[name] = max(alike, key=lambda base: (not gaps[base], likeness[base]))
         else:
             first.append(name)
     return found
@@ -143,6 +146,9 @@ def _stated(differences: Mapping[str, str], named: list[str], schema: Schema) ->
         if name == base or not alike or isinstance(column, Category | Boolean | Text):
             hint = "Both must be numbers, days or timestamps."
             raise InputError(f"differences.{name}", base, "another column of the same kind", hint)
+        if other.nullable and not column.nullable:
+            hint = f"Where {base} is missing, {name} would be too; declare {base} complete, or {name} nullable."
+            raise InputError(f"differences.{name}", base, f"a column declared complete, as {name} is", hint)
         found[name] = base
     for name, base in found.items():
         if base in found:
@@ -198,10 +204,34 @@ def draw_parts(
         if isinstance(column, Timestamp) and one.base is None:
             step = column.step or 1
             many = max(60 // step, 1)
-            share = uniforms(Replay(seed + _seconds(one.name).encode()), len(codes))
+            share = uniforms(Replay(seed + f"{one.name}, seconds".encode()), len(codes))
             seconds = np.minimum((share * many).astype(np.int64), many - 1) * (step if step < 60 else 0)
             drawn[_seconds(one.name)] = ColumnValues(seconds, np.zeros(len(codes), dtype=bool))
     return drawn
+
+
+def agreed(domain: Domain, made: Iterable[MadeColumn], codes: Codes) -> Codes:
+    """Codes in which a timestamp has both a day and a time of day or neither: as often as the day is missing.
+
+    A method that does not look at both together leaves out either. A day without a time gets that of another row.
+    """
+    found, seed = codes.copy(), seed_of(codes)
+    for one in made:
+        if one.base is not None or len(one.parts) != 2:
+            continue
+        day, time = (domain.place(part) for part in one.parts)
+        gaps = [domain.attributes[place].missing for place in (day, time)]
+        if not all(gaps):
+            continue
+        no_day, no_time = (found[:, place] == domain.sizes[place] - 1 for place in (day, time))
+        found[no_day, time] = domain.sizes[time] - 1
+        donors, lone = np.flatnonzero(~no_day & ~no_time), np.flatnonzero(~no_day & no_time)
+        if len(donors) == 0:
+            found[lone, day] = domain.sizes[day] - 1
+        else:
+            share = uniforms(Replay(seed + f"{one.name}, agreed".encode()), len(lone))
+            found[lone, time] = found[donors[(share * len(donors)).astype(np.int64)], time]
+    return found
 
 
 def names_of(one: MadeColumn) -> tuple[str, ...]:
@@ -210,7 +240,8 @@ def names_of(one: MadeColumn) -> tuple[str, ...]:
 
 
 def _seconds(name: str) -> str:
-    return f"{name}, seconds"
+    """A name that no column has: theirs are written in one line."""
+    return f"seconds of\n{name}"
 
 
 def assemble(
@@ -263,7 +294,9 @@ def _whole(bound: Any) -> int:
 
 def _time(day: ColumnValues, minute: ColumnValues, second: ColumnValues, column: Timestamp) -> ColumnValues:
     """Instants from what the clocks of the zone show."""
-    local = day.values.astype(np.int64) * DAY + minute.values.astype(np.int64) * 60 + second.values
+    step = column.step or 1
+    shown = (minute.values.astype(np.int64) * 60 + second.values) // step * step  # also one of 45 or 90 seconds
+    local = day.values.astype(np.int64) * DAY + shown
     instants = np.clip(_instants(local, column), int(column.lower), int(column.upper))
     return ColumnValues(instants, day.missing | minute.missing)
 

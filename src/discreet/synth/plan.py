@@ -20,7 +20,7 @@ from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.marginals.counts import Columns
 from discreet.marginals.domain import Domain
-from discreet.marginals.engine import EngineCounts, moved_by
+from discreet.marginals.engine import LARGEST, EngineCounts, moved_by
 from discreet.marginals.meter import Meter
 from discreet.marginals.partition import Partition
 from discreet.query.discovery_plan import DiscoveryPlan
@@ -31,17 +31,18 @@ from discreet.synth.discovery import Found, find_values, found_column, searched_
 from discreet.synth.explanation import declared_notes, explained
 from discreet.synth.measurement import Measurement, measured, no_counts
 from discreet.synth.methods import method_named
-from discreet.synth.parts import MadeColumn
+from discreet.synth.parts import MadeColumn, agreed
 from discreet.synth.prior import PriorCodes
 from discreet.synth.public_table import PublicTable
 from discreet.synth.record import domain_to, synthetic_to
 from discreet.synth.sampler import Sampler
-from discreet.synth.spikes import SHARE, Spikes, find_spikes, searched
+from discreet.synth.spikes import SHARE, Spikes, find_spikes, most_found, searched
 from discreet.synth.synthetic import check_rows
 from discreet.synth.workload import bearable
 
 __all__ = ["SynthPlan"]
 
+_MERGED = 3  # marginals of so many columns are counted in merged codes only
 _BINS = 64  # that numbers and days were cut into before they had values
 
 
@@ -177,7 +178,9 @@ class SynthPlan(TablePlan):
         whole, spikes = with_found(self.domain, found), Spikes()
         if self.search:
             moved = moved_by(self.schema.unit)
-            spikes = find_spikes(whole, counts, moved, self.currency, self.search, bits)
+            pairs = [columns for columns in bearable(self.workload, whole) if len(columns) < _MERGED]
+            most = most_found(whole, pairs, LARGEST)
+            spikes = find_spikes(whole, counts, moved, self.currency, self.search, bits, most)
         domain = spikes.applied(whole)
         workload = bearable(self.workload, domain)
         record = measured(method_named(self.method), counts(domain), self.blank(domain), bits, workload)
@@ -217,6 +220,7 @@ class SynthPlan(TablePlan):
             note = f"with the values found, {lost:,} marginals had too many cells and were not preserved"
             made = replace(made, notes=(*made.notes, note))
         notify("recording")
+        made = replace(made, codes=agreed(domain, self.made, made.codes))
 
         def column(name: str) -> Column:
             return found_column(name, self.schema.column(name), found)

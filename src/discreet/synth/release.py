@@ -23,7 +23,7 @@ from discreet.marginals.domain import Domain
 from discreet.marginals.meter import Noisy
 from discreet.query.predicate import Predicate, checked, predicate_from
 from discreet.synth.exclusions import holds, repaired
-from discreet.synth.parts import MadeColumn, plain_columns
+from discreet.synth.parts import MadeColumn, agreed, plain_columns
 from discreet.synth.record import domain_from, synthetic_from
 from discreet.synth.rows import ColumnValues, key_column, to_arrow
 from discreet.synth.sample import Codes
@@ -162,7 +162,7 @@ class SyntheticRelease(Publication):
             hint = "Publish it again by the plan that it was paid with: curator.publish(id, rows=...). That is free."
             raise InputError("release", self.id, "one that was recorded with what more rows are made from", hint)
         if where is None:
-            return replace(self, made=self.sampler.rows(rows), subset=None, most=None)
+            return replace(self, made=self._drawn(self.sampler, rows), subset=None, most=None)
         condition = read_subset(where, Schema(self.dataset, self.declared), [one.name for one in self.parts])
         if rows is None:
             return self._sifted(None, condition, None)
@@ -178,7 +178,12 @@ class SyntheticRelease(Publication):
         """Those of so many rows that meet a condition, at most so many of them."""
         if self.sampler is None:
             return self
-        return replace(self, made=self.sampler.rows(many), subset=condition, most=most)
+        return replace(self, made=self._drawn(self.sampler, many), subset=condition, most=most)
+
+    def _drawn(self, sampler: Sampler, rows: int | None) -> Synthetic:
+        """Other rows of codes, whose parts agree on what is missing."""
+        made = sampler.rows(rows)
+        return replace(made, codes=agreed(self.domain, self.parts, made.codes))
 
     @cached_property
     def _table(self) -> Any:

@@ -9,7 +9,7 @@ stand out get a code of their own. The rest of the price is spent on the codes t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -20,19 +20,20 @@ from numpy.typing import NDArray
 from discreet.core.mechanism import Bits
 from discreet.core.progress import notify
 from discreet.core.sensitivity import Sensitivity
-from discreet.marginals.counts import Counts
+from discreet.marginals.counts import Columns, Counts
 from discreet.marginals.domain import Attribute, Domain
 from discreet.marginals.meter import Currency, Meter, Noisy
 from discreet.marginals.multiples import Multiples
 from discreet.marginals.partition import Labels, Partition
 from discreet.mechanisms import Gaussian, Laplace
 
-__all__ = ["SHARE", "Spikes", "find_spikes", "least_rows", "searched"]
+__all__ = ["MOST_FOUND", "SHARE", "Spikes", "find_spikes", "least_rows", "most_found", "searched"]
 
 SHARE = Fraction(1, 20)
 """The part of the price that looks for them, where there is a column to look in."""
 _MOST_POINTS = 2**23
-_MOST_FOUND = 96  # of one column
+MOST_FOUND = 96
+"""How many values of one column are found."""
 _STEPS = Fraction(1, 5)  # of what a column gets, the part that looks for its step
 _FEW, _SURE = 0.005, 0.01  # of all rows: how many may lie off a step, and how small noise on that must be
 _CHANCE = 4  # standard deviations by which as many rows as neighbours have happen to be more
@@ -90,7 +91,7 @@ def searched(domain: Domain) -> Domain:
             continue
         if cut.size <= cut.last < _MOST_POINTS:
             kind = one.labels.kind
-            points = Partition.points(cut.origin, cut.unit, cut.last, other=kind == "real")
+            points = Partition.points(cut.origin, cut.unit, cut.last)  # numbers between two go to the nearer
             found.append(replace(one, partition=points, labels=Labels(points, one.missing, kind)))
     return Domain(tuple(found))
 
@@ -104,8 +105,13 @@ def _rounded(fine: Domain) -> dict[str, Attribute]:
         classes = Multiples.of(one.partition, one.labels.kind)
         if classes is not None:
             labels = (*range(classes.size), *([None] if one.missing else []))
-            found[one.name] = replace(one, name=f"step of {one.name}", partition=classes, labels=labels)
+            found[one.name] = replace(one, name=_step_of(one.name), partition=classes, labels=labels)
     return found
+
+
+def _step_of(name: str) -> str:
+    """A name that no column has: theirs are written in one line."""
+    return f"step of\n{name}"
 
 
 def find_spikes(
@@ -115,8 +121,9 @@ def find_spikes(
     currency: Currency,
     price: Fraction,
     bits: Bits,
+    most: int = MOST_FOUND,
 ) -> Spikes:
-    """The steps of columns, and the points that stand out in any of them.
+    """The steps of columns, and the points that stand out in any of them, `most` of each.
 
     Guarantee
         Costs `price` in its currency: an equal part for each column, spent on the counts of its points and of its
@@ -134,13 +141,13 @@ def find_spikes(
         name, step = attribute.name, 1
         classes = rounded[name].partition if name in rounded else None
         if isinstance(classes, Multiples):
-            noisy = meter.measure((both.place(f"step of {name}"),), _STEPS * each)
+            noisy = meter.measure((both.place(_step_of(name)),), _STEPS * each)
             step = _step(noisy, classes)
         pay = (1 - _STEPS) * each if name in rounded else each
         noisy = meter.measure((column,), pay)
         cut = domain.attributes[domain.place(name)].partition
         if isinstance(cut, Partition):
-            points[name] = _standing_out(noisy.values[: cut.last + 1], cut, noisy.noise, step)
+            points[name] = _standing_out(noisy.values[: cut.last + 1], cut, noisy.noise, step, most)
         if step > 1:
             steps[name] = step
     return Spikes(points, steps)
@@ -159,17 +166,30 @@ def _step(noisy: Noisy, classes: Multiples) -> int:
     return found
 
 
+def most_found(domain: Domain, marginals: Iterable[Columns], limit: int) -> int:
+    """How many values of each column may get a code without a marginal of more than `limit` cells."""
+    found = {domain.place(one.name) for one in searched(domain).attributes}
+
+    def cells(columns: Columns, many: int) -> int:
+        return math.prod(domain.sizes[place] + (2 * many if place in found else 0) for place in columns)
+
+    wanted = [columns for columns in marginals if found.intersection(columns)]
+    return next((many for many in range(MOST_FOUND, 0, -1) if all(cells(one, many) <= limit for one in wanted)), 0)
+
+
 def least_rows(attribute: Attribute, noise: Laplace | Gaussian) -> int:
     """About how many rows must share a value for it to be found."""
     cut = attribute.partition
     return noise.error(_CONFIDENCE, cut.last + 1) if isinstance(cut, Partition) else 0
 
 
-def _standing_out(counts: NDArray[np.int64], cut: Partition, noise: Laplace | Gaussian, step: int) -> tuple[int, ...]:
+def _standing_out(
+    counts: NDArray[np.int64], cut: Partition, noise: Laplace | Gaussian, step: int, most: int
+) -> tuple[int, ...]:
     """Points above their neighbours in a run by more than noise would lift the highest of them all, and chance too."""
     if step > 1:  # the others are rounded to these
         cut, first = _coarser(cut, step)
-        return tuple(first + step * point for point in _standing_out(counts[first::step], cut, noise, 1))
+        return tuple(first + step * point for point in _standing_out(counts[first::step], cut, noise, 1, most))
     sums = np.add.reduceat(counts, cut.starts)
     many = cut.ends - cut.starts + 1
     run = np.repeat(np.arange(len(many)), many)
@@ -177,5 +197,5 @@ def _standing_out(counts: NDArray[np.int64], cut: Partition, noise: Laplace | Ga
     usual = np.where(many[run] > 1, (sums[run] - counts) / others, np.inf)
     excess = counts - usual - _CHANCE * np.sqrt(np.maximum(usual, 0))  # rows fall on values as they happen to
     high = np.flatnonzero(excess > noise.error(_CONFIDENCE, len(counts)))
-    order = high[np.argsort(-excess[high], kind="stable")][:_MOST_FOUND]
+    order = high[np.argsort(-excess[high], kind="stable")][:most]
     return tuple(sorted(int(point) for point in order))

@@ -7,8 +7,11 @@ import math
 import pytest
 from report_rows import CONDITIONS, DOMAIN, SCHEMA, condition, some_codes
 
+from discreet.data.column import Timestamp
 from discreet.data.instant import Instant
+from discreet.data.schema import Schema
 from discreet.errors import InputError
+from discreet.marginals.domain import Domain
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import Compare, checked
 from discreet.synth.report.statistic import answer, default_statistics, in_words, read_statistics
@@ -59,3 +62,14 @@ def test_wrong_questions_are_refused(wrong):
 def test_instants_are_written_as_times():
     at = Instant(1_719_784_800, "Europe/Vienna")
     assert in_words(Compare("at", ">=", at)) == "at >= '2024-07-01T00:00:00+02:00'"
+
+
+def test_a_question_about_a_column_made_of_parts_says_what_the_parts_are():
+    day, time = "CAST(at AS DATE)", "HOUR(at) * 60 + MINUTE(at)"
+    schema = Schema("t", {"at": Timestamp("2024-01-01", "2024-12-31", "UTC")})
+    domain = Domain.of(schema, [day, time])
+    declared = {name: schema.column(name) for name in ("at", day, time)}
+    with pytest.raises(InputError, match="made of parts") as caught:
+        read_statistics(["at >= '2024-06-01'"], domain, declared)
+    assert day in str(caught.value)
+    assert read_statistics([f"{day} >= '2024-06-01'"], domain, declared)

@@ -42,6 +42,13 @@ _LISTED = 1_000
 """Columns and constants of one list that are counted: a public table may have very many values."""
 _WORDS = {"not", "is", "in", "like", "case", "when", "then", "else", "end", "and", "or", "null", "true", "false"}
 _WORDS |= {"date", "timestamp", "interval", "between", "from", "select", "where", "group", "order", "by", "as", "on"}
+# Other words of SQL that are no names where they stand without quotation marks.
+_WORDS |= {"all", "alter", "any", "create", "cross", "distinct", "drop", "except", "fetch", "for", "force", "glob"}
+_WORDS |= {"grant", "having", "ilike", "inner", "insert", "install", "intersect", "into", "join", "lateral", "map"}
+_WORDS |= {"notnull", "only", "outer", "positional", "qualify", "regexp", "returning", "revoke", "rlike", "rollback"}
+_WORDS |= {"summarize", "tablesample", "uncache", "union", "using", "with", "xor", "partitioned_by", "connect_by_root"}
+_WORDS |= {"current_catalog", "current_date", "current_time", "current_timestamp", "current_user", "localtime"}
+_WORDS |= {"localtimestamp", "session_user"}
 
 
 class Expression:

@@ -79,6 +79,11 @@ def _read(asked: Any, domain: Domain, declared: Mapping[str, Column]) -> Statist
     except (AttributeError, TypeError):
         raise InputError("asks", asked, _FORMS) from None
     for name in ask.columns:
+        if name in declared and name not in domain.names:
+            hint = f"Ask about what it is made of: {', '.join(domain.names)}."
+            raise InputError(
+                "asks", name, "about columns that are counted as they are, and this one is made of parts", hint
+            )
         domain.place(name, "asks")
     if ask.column is not None and not isinstance(declared[ask.column], (Integer, Real, Boolean)):
         raise InputError("asks", ask.text, f"the mean of a column of numbers, and {ask.column} is none")
