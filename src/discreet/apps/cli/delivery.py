@@ -20,7 +20,7 @@ from discreet.apps.cli.output import (
     show_release,
     show_table,
 )
-from discreet.apps.cli.synth_fit import SHOWN, check_more, deliver_more
+from discreet.apps.cli.synth_fit import SHOWN, check_more, deliver_more, sample_rows
 from discreet.core.filename import file_name
 from discreet.core.release import number, percent
 from discreet.curator.kinds import table_of
@@ -384,17 +384,6 @@ def _deliver_rows(answer: SyntheticRelease, given: Mapping[str, Any]) -> None:
     _deliver_file(answer, given, lines, more=lambda: deliver_more(answer, given))
 
 
-_MORE = Annotated[int | None, typer.Option("--rows", help="Another number of rows, drawn from what is on record.")]
-_MEETING = Annotated[
-    str | None, typer.Option("--where", help="Only rows that meet a condition, drawn anew: \"sector = 'care'\".")
-]
-
-
-def _sample_rows(answer: SyntheticRelease, given: Mapping[str, Any]) -> SyntheticRelease:
-    rows, where = given["rows"], given["where"]
-    return answer if rows is None and where is None else answer.sample(rows, where)
-
-
 def _check_rows(given: Mapping[str, Any]) -> None:
     fit_to_write(given["out"], "--out", (".csv", ".parquet"))
     check_more(given)
@@ -404,8 +393,8 @@ ROWS = Delivery(
     {"out": (_ROWS, None)},
     _deliver_rows,
     _check_rows,
-    shown={"rows": (_MORE, None), "where": (_MEETING, None), **SHOWN},
-    again=_sample_rows,
+    shown=SHOWN,
+    again=sample_rows,
 )
 
 

@@ -15,7 +15,7 @@ from discreet.errors import InputError
 if TYPE_CHECKING:
     from discreet.synth.release import SyntheticRelease
 
-__all__ = ["SHOWN", "check_more", "deliver_more", "fit"]
+__all__ = ["SHOWN", "check_more", "deliver_more", "fit", "sample_rows"]
 
 _CONDITIONS = Annotated[
     bool, typer.Option("--conditions", help="Propose conditions that hardly a row meets, for --impossible.")
@@ -23,8 +23,23 @@ _CONDITIONS = Annotated[
 _MARGINALS = Annotated[
     Path | None, typer.Option(help="File for the noisy marginals: .json, which synth fit makes rows of.")
 ]
-SHOWN: Mapping[str, tuple[Any, Any]] = {"conditions": (_CONDITIONS, False), "marginals": (_MARGINALS, None)}
+_MORE = Annotated[int | None, typer.Option("--rows", help="Another number of rows, drawn from what is on record.")]
+_MEETING = Annotated[
+    str | None, typer.Option("--where", help="Only rows that meet a condition, drawn anew: \"sector = 'care'\".")
+]
+SHOWN: Mapping[str, tuple[Any, Any]] = {
+    "rows": (_MORE, None),
+    "where": (_MEETING, None),
+    "conditions": (_CONDITIONS, False),
+    "marginals": (_MARGINALS, None),
+}
 """Options of `synth show`."""
+
+
+def sample_rows(answer: SyntheticRelease, given: Mapping[str, Any]) -> SyntheticRelease:
+    """Other rows of a release, where some were asked for."""
+    rows, where = given["rows"], given["where"]
+    return answer if rows is None and where is None else answer.sample(rows, where)
 
 
 def check_more(given: Mapping[str, Any]) -> None:
