@@ -284,12 +284,19 @@ def _sum(base: ColumnValues, difference: ColumnValues, column: Any) -> ColumnVal
         origin, unit, last = lattice_of(column)
         index = np.rint((total - float(origin)) / float(unit))
         return ColumnValues(on_lattice(np.clip(index, 0, last).astype(np.int64), origin, unit), missing)
-    low, high = _whole(column.lower), _whole(column.upper)
-    return ColumnValues(np.clip(total, low, high), missing)
+    return ColumnValues(np.clip(total, *_limits(column)), missing)
 
 
-def _whole(bound: Any) -> int:
-    return (bound - date(1970, 1, 1)).days if isinstance(bound, date) else int(bound)
+def _limits(column: Any) -> tuple[int, int]:
+    """The first and the last value there may be: days, or instants at which clocks show a multiple of the step."""
+    if isinstance(column, Date):
+        first, last = ((bound - date(1970, 1, 1)).days for bound in (column.lower, column.upper))
+        return first, last
+    low, high = int(column.lower), int(column.upper)
+    if isinstance(column, Timestamp) and column.step is not None:
+        inside = low + -column.lower.local % column.step, high - column.upper.local % column.step
+        return inside if inside[0] <= inside[1] else (low, high)
+    return low, high
 
 
 def _time(day: ColumnValues, minute: ColumnValues, second: ColumnValues, column: Timestamp) -> ColumnValues:
@@ -297,7 +304,7 @@ def _time(day: ColumnValues, minute: ColumnValues, second: ColumnValues, column:
     step = column.step or 1
     shown = (minute.values.astype(np.int64) * 60 + second.values) // step * step  # also one of 45 or 90 seconds
     local = day.values.astype(np.int64) * DAY + shown
-    instants = np.clip(_instants(local, column), int(column.lower), int(column.upper))
+    instants = np.clip(_instants(local, column), *_limits(column))
     return ColumnValues(instants, day.missing | minute.missing)
 
 
