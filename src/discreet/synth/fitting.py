@@ -30,10 +30,10 @@ from discreet.synth.junction import tree_cells
 from discreet.synth.model import fit, noisy_total, simplex
 from discreet.synth.noisy_marginals import BroughtMarginal, NoisyMarginals, joined_bins
 from discreet.synth.parts import MadeColumn
-from discreet.synth.raking import Evidence, drawn_rows, raked
 from discreet.synth.rows import ColumnValues, shuffled, to_arrow
 from discreet.synth.sample import Codes, deal
 from discreet.synth.synthetic import check_rows, row_count
+from discreet.synth.weighting import reweight
 
 __all__ = ["FittedRows", "rows_from_marginals"]
 
@@ -157,9 +157,7 @@ def _fitted(given: NoisyMarginals, domain: Domain, rows: int | None) -> tuple[Co
     count = row_count(rows, total)
     made = model.rows(count if not loose else max(min(round(total), _POOL), 1), bits)
     if loose:
-        evidence = [_evidence(one) for one in (*held, *loose)]
-        weights = raked(made, np.ones(len(made)), evidence, total)
-        made = drawn_rows(made, weights, count, bits)
+        made = reweight(model, made, [*held, *loose]).rows(count, bits)
     notes = [
         f"{len(targets)} marginals: {len(held)} in a tree of {model.cells:,} cells, {len(loose)} by weights, "
         f"{len(several) - len(telling)} say no more than single columns",
@@ -183,11 +181,6 @@ def _folded(one: BroughtMarginal, bins: Mapping[str, NDArray[np.int64]], domain:
         values, many = fold(values, axis, wide, size), fold(many, axis, wide, size)
     columns = tuple(domain.place(one.columns[place]) for place in order)
     return Target(columns, values, np.maximum(many * one.variance, _LEAST))
-
-
-def _evidence(target: Target) -> Evidence:
-    values, variance = target.values.ravel(), np.broadcast_to(target.variance, target.values.shape).ravel()
-    return Evidence(target.columns, target.values.shape, values, variance, (None,) * len(target.columns))
 
 
 def _opened(
