@@ -239,6 +239,13 @@ lower = 0
 upper = 120
 nullable = true
 
+[columns.fee]
+type = "real"
+lower = 0
+upper = 500
+step = 0.01
+spikes = [0]
+
 [columns.arrival]
 type = "timestamp"
 lower = "2024-01-01"

@@ -38,6 +38,7 @@ NOTES: Final[Mapping[str, str]] = {
     "suggested": "which limit seems to cut little",
     "householder": "which row of a household stands for it",
     "agreement": "some tables of a census have the same totals, and others have not",
+    "intervals": "what an interval is about, and what it leaves out",
     "bias": "numbers that are cut at zero are too large on average",
     "negative": "noise took numbers below zero",
     "unknown": "there are too few rows to say anything",

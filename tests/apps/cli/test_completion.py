@@ -115,7 +115,7 @@ def test_completion_is_installed_for_each_shell(tmp_path, shell, file, monkeypat
 def test_a_real_bash_completes(folder):
     script = f"""
     source <(_DISCREET_COMPLETE=source_bash {PROGRAM})
-    COMP_WORDS=({PROGRAM} rel) COMP_CWORD=1
+    COMP_WORDS=({PROGRAM} rele) COMP_CWORD=1
     _discreet_completion {PROGRAM}
     echo "${{COMPREPLY[@]}}"
     """
