@@ -20,10 +20,10 @@ import pyarrow.parquet
 import pytest
 
 from discreet.core.unit import Unit
+from discreet.data.code_table import CodeTable
 from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
 from discreet.data.schema import Schema
 from discreet.data.source import Source, source_of
-from discreet.data.stored import StoredCodes
 from discreet.errors import InputError
 from discreet.marginals.counts import ArrayCounts, MergedCounts
 from discreet.marginals.domain import Domain
@@ -301,8 +301,8 @@ def test_without_the_limit_one_person_is_seen():
 
 def test_smaller_marginals_cost_no_query(monkeypatch):
     asked = []
-    tally = StoredCodes.tally
-    monkeypatch.setattr(StoredCodes, "tally", lambda *args: asked.append(1) or tally(*args))
+    tally = CodeTable.tally
+    monkeypatch.setattr(CodeTable, "tally", lambda *args: asked.append(1) or tally(*args))
     with on_duckdb().open() as connection:
         found = EngineCounts(DOMAIN, schema(), connection, SystemBits())
         found.prepare([(0, 1, 2), (0, 1), (3,), (3, 4)])

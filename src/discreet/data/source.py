@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from discreet.core.version import DataVersion
 from discreet.core.wire import Json
+from discreet.data.code_table import CodeTable
 from discreet.data.column import Column
 from discreet.data.copies import Copies
 from discreet.data.csv_file import read_first_line, readable
@@ -33,7 +34,6 @@ from discreet.data.pool import engines, fixed_settings
 from discreet.data.spark import files_read, is_frame, shown, with_zones
 from discreet.data.spill import Spill
 from discreet.data.stamp import Stamp, write_counters
-from discreet.data.stored import StoredCodes
 from discreet.errors import DiscreetError, InputError, MissingExtraError, Phrase, kind_of
 
 __all__ = ["Connection", "Source", "source_of"]
@@ -65,13 +65,13 @@ class Connection:
         """Run an expression whose columns are integers or bytes; a missing value is None."""
         return self._run(self._values, expression)
 
-    def store(self, codes: Any) -> StoredCodes | None:
+    def store(self, codes: Any) -> CodeTable | None:
         """Have the engine keep a table of codes, c0, c1, ..., for as long as it is open; None where it keeps none."""
         if self._backend.name != "duckdb":
             return None
         name = f"codes_{uuid.uuid4().hex}"  # an engine may be open more than once
         self._run(lambda expression: self._backend.create_table(name, expression, temp=True), codes)
-        return StoredCodes(self._backend, name, limited="many" in codes.columns)
+        return CodeTable(self._backend, name, limited="many" in codes.columns)
 
     def bind(self) -> None:
         """Have the engine compile the table; no row of it is read."""

@@ -17,13 +17,13 @@ from discreet.core.mechanism import Bits
 from discreet.core.progress import notify
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours, Unit
+from discreet.data.code_table import CodeTable
 from discreet.data.column import Date, Real
 from discreet.data.dialect import added, engine_of
 from discreet.data.expression.calendar import day_number
 from discreet.data.read import as_declared, closed, identity
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
-from discreet.data.stored import StoredCodes
 from discreet.errors import InputError
 from discreet.marginals.counts import Bins, Columns
 from discreet.marginals.domain import Attribute, Domain
@@ -79,7 +79,7 @@ class EngineCounts:
         found._begin(domain, data, rows, data.store(rows))
         return found
 
-    def _begin(self, domain: Domain, data: Connection, rows: Expression, stored: StoredCodes | None) -> None:
+    def _begin(self, domain: Domain, data: Connection, rows: Expression, stored: CodeTable | None) -> None:
         self.domain = domain
         self._data = data
         self._rows = rows

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["StoredCodes"]
+__all__ = ["CodeTable"]
 
 Whole = NDArray[np.int64]
 
 
-class StoredCodes:
+class CodeTable:
     """Columns c0, c1, ... of codes, none of them missing; rows may count as `many` each."""
 
     def __init__(self, backend: Any, name: str, *, limited: bool) -> None:
@@ -37,14 +37,14 @@ class StoredCodes:
         order = np.argsort(cells)
         return cells[order], counts[order]
 
-    def mapped(self, maps: Sequence[Whole]) -> StoredCodes:
+    def mapped(self, maps: Sequence[Whole]) -> CodeTable:
         """The same rows with every code replaced by what its column's map has in its place."""
         name = f"{self._name}_{self._next}"
         self._next += 1
         columns = [_looked_up(f"c{place}", one) for place, one in enumerate(maps)]
         also = ["many"] if self._limited else []
         self._backend.raw_sql(f"CREATE TEMP TABLE {name} AS SELECT {', '.join([*columns, *also])} FROM {self._name}")
-        return StoredCodes(self._backend, name, limited=self._limited)
+        return CodeTable(self._backend, name, limited=self._limited)
 
 
 def _looked_up(column: str, one: Whole) -> str:

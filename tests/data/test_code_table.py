@@ -36,8 +36,7 @@ def test_rows_count_as_many_as_they_say():
 
 def test_nothing_is_left_behind():
     with opened() as connection:
-        connection.store(connection.table)
-        name = "codes_1"
+        name = connection.store(connection.table)._name
         assert connection._backend.raw_sql(f"SELECT count(*) FROM {name}").fetchall() == [(6,)]
     with opened() as connection, pytest.raises(Exception, match=name):
         connection._backend.raw_sql(f"SELECT * FROM {name}")
