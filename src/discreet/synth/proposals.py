@@ -107,8 +107,8 @@ def proposed_conditions(
     """Conditions that the noisy marginals of a release say are all but never met; those that say most come first.
 
     Guarantee
-        A function of the release: post-processing, and free. Intervals are of the noise, not simultaneous; conditions that
-        were picked out of many are more often wrong than one that was thought of before.
+        A function of the release: post-processing, and free. Intervals are of the noise, not simultaneous; conditions
+        that were picked out of many are more often wrong than one that was thought of before.
     """
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
         raise InputError("most", most, "a whole number, 1 or more")
