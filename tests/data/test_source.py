@@ -439,6 +439,8 @@ def test_only_the_source_touches_an_engine():
         elif path.name == "stamp.py":  # reads how often a table was written, before anything is charged: no rows
             assert touched == {"connect", "execute"}
             assert path.read_text().count(".execute(") == 1
+        elif path.name == "code_table.py":  # counts codes that the source has stored: cells and numbers come back
+            assert touched == {"raw_sql"}
         elif path.name == "copies.py":  # names the files of a source to its engine
             assert not touched
             assert path.read_text().count("backend.read_") == 2

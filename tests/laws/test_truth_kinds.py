@@ -75,7 +75,7 @@ def release_of(kind, unit, folder):
         case "detail":
             groups = {"some": "work in ('x', 'y', 'z')"}
             asked = curator.detail(["home"], groups=groups, details={"ages": [bins("age", [0, 40, 90])]}, overlap=1)
-            offer = asked.plan(epsilon=EPSILON, thresholds={"ages": -(10**9)})
+            offer = asked.plan(epsilon=EPSILON, thresholds={"ages": 0})
         case "flows":
             offer = curator.mobility(origin="home", destination="work").plan(epsilon=EPSILON)
         case "commute":
@@ -155,7 +155,8 @@ def wrong(kind, unit, folder) -> str:
     """What is not so in a release; nothing if all is well."""
     made = release_of(kind, unit, folder)
     notes = {note for table in made.tables().values() for note in table.notes}
-    assert all(table.notes == next(iter(made.tables().values())).notes for table in made.tables().values())
+    shared = [[note for note in table.notes if note.kind != "intervals"] for table in made.tables().values()]
+    assert all(one == shared[0] for one in shared)  # what an interval is about stands beside intervals alone
     said = {note.kind for note in notes}
     assert said <= set(NOTES)
     if unit.groups == 1 and unit.column is not None:
