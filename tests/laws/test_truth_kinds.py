@@ -155,7 +155,8 @@ def wrong(kind, unit, folder) -> str:
     """What is not so in a release; nothing if all is well."""
     made = release_of(kind, unit, folder)
     notes = {note for table in made.tables().values() for note in table.notes}
-    shared = [[note for note in table.notes if note.kind != "intervals"] for table in made.tables().values()]
+    tables = made.tables().values()
+    shared = [[(note.kind, note.text) for note in table.notes if note.kind != "intervals"] for table in tables]
     assert all(one == shared[0] for one in shared)  # what an interval is about stands beside intervals alone
     said = {note.kind for note in notes}
     assert said <= set(NOTES)
