@@ -8,7 +8,8 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.accounting import approx, delta, privacy_loss, renyi_epsilon, training_loss
+from discreet.accounting import approx, delta, pld, privacy_loss, renyi_epsilon, training_loss
+from discreet.accounting.compose import terms
 from discreet.core.loss import (
     ZCDP,
     Approx,
@@ -120,3 +121,16 @@ def test_only_zcdp_has_no_distribution():
 
 def test_large_losses_widen_the_grid_instead_of_the_memory():
     assert privacy_loss(Repeated(Pure(20), 50)).epsilon(1e-6) <= 1001
+
+
+@pytest.mark.parametrize("multiplier", [Fraction(1, 2), 3, 40, 900])
+@pytest.mark.parametrize("steps", [1, 700, 200_000])
+def test_a_narrowed_grid_divides_the_wide_one_and_never_costs_more(multiplier, steps):
+    counts = terms(training_loss(multiplier, Fraction(1, 50), steps))
+    narrow, wide = (pld._grid(counts, pld.FINE, narrowed) for narrowed in (True, False))
+    assert (wide / narrow).is_integer()
+    assert math.log2(wide / narrow).is_integer()
+    if steps < 1000:
+        loss = training_loss(multiplier, Fraction(1, 50), steps)
+        narrow, wide = (privacy_loss(loss, pld.COARSE, narrowed=narrowed).epsilon(1e-6) for narrowed in (True, False))
+        assert narrow <= wide

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.core.integers import largest
+from discreet.core.integers import largest, refine
 
 
 @given(st.integers(0, 10**12))
@@ -26,3 +26,15 @@ def test_what_goes_wrong_in_a_question_is_raised(error):
 
     with pytest.raises(error):
         largest(fits)
+
+
+@pytest.mark.parametrize("guess", [1, 2, 30, 31, 32, 33, 500])
+def test_the_last_number_that_fits_is_reached_from_either_side(guess):
+    assert refine(guess, 1, lambda number: number**2 <= 1000) == 31
+    assert refine(guess, -1, lambda number: number**2 >= 1000) == 32
+
+
+def test_a_refined_number_always_fits():
+    edge = 123_457
+    found = refine(100_000, -1, lambda number: number >= edge, digits=3)
+    assert edge <= found <= edge * 1.001

@@ -1,6 +1,8 @@
 """Plans: what the door asks of one, and digests of steps that a ledger can compute again."""
 
-from discreet.core.plan import Cover, Covered, Plan, Private
+import pytest
+
+from discreet.core.plan import Cover, Covered, Plan, Private, as_paid
 from jobs import Data, Job
 
 
@@ -21,3 +23,26 @@ def test_a_plan_that_may_be_a_later_step_says_what_covers_it():
         covered_by = Cover("job", 2, "year/1")
 
     assert isinstance(Step(), Covered)
+
+
+class Renewed:
+    """A plan that was another before; `planned` says how often that one was asked for."""
+
+    digest = "new"
+    planned = 0
+
+    @property
+    def former(self):
+        self.planned += 1
+        return (Former(),)
+
+
+class Former:
+    digest = "old"
+
+
+@pytest.mark.parametrize(("digest", "kind", "planned"), [("new", Renewed, 0), ("old", Former, 1), ("none", Renewed, 1)])
+def test_what_was_planned_before_is_planned_only_if_the_digest_is_another(digest, kind, planned):
+    plan = Renewed()
+    assert isinstance(as_paid(plan, digest), kind)
+    assert plan.planned == planned

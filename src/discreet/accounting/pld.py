@@ -39,6 +39,8 @@ __all__ = ["COARSE", "FINE", "privacy_loss"]
 FINE = 1e-4  # the grid of losses for numbers that are reported
 COARSE = 1e-3  # and while searching
 _POINTS = 1 << 22  # at most about this many grid points; the grid widens beyond
+_CELLS = 32  # grid points that the range of a single loss has at least
+_NARROWEST = 1e-9  # the narrowest grid that is chosen for small losses
 _DIFFERENT = 200  # distinct losses in one plan
 _WIDEST = 10_000  # the largest sigma and shift whose law is laid out point by point
 _LARGEST = 500  # the largest single loss, short of where e^loss leaves floating point
@@ -47,8 +49,11 @@ _ROUNDING = 2.0**-46  # of one transform, in units of a total probability of one
 
 
 @in_range
-def privacy_loss(loss: Loss, interval: float = FINE) -> PrivacyLoss:
-    """The privacy loss distribution of `loss`, from above, its losses rounded up to multiples of `interval`.
+def privacy_loss(loss: Loss, interval: float = FINE, *, narrowed: bool = True) -> PrivacyLoss:
+    """The privacy loss distribution of `loss`, from above, its losses rounded up to a grid.
+
+    The grid is `interval`, or narrower where single losses are so small that it would blur them; not if `narrowed` is
+    false, as multipliers of earlier versions were computed.
 
     Every loss has one except zCDP, which is a claim about moments only (`LossError`). Claims are represented by the
     worst mechanism that satisfies them.
@@ -60,17 +65,19 @@ def privacy_loss(loss: Loss, interval: float = FINE) -> PrivacyLoss:
     step = float(exactly(interval, "interval"))
     if not 1e-6 <= step <= 1:
         raise InputError("interval", interval, "between 1e-6 and 1")
-    return _privacy_loss(compose([loss]), step)
+    if not isinstance(narrowed, bool):
+        raise InputError("narrowed", narrowed, "True or False")
+    return _privacy_loss(compose([loss]), step, narrowed)
 
 
 @lru_cache(maxsize=32)
-def _privacy_loss(loss: Loss, interval: float) -> PrivacyLoss:
+def _privacy_loss(loss: Loss, interval: float, narrowed: bool) -> PrivacyLoss:
     counts = _merged(terms(loss))
     if len(counts) > _DIFFERENT:
         raise LossError(
             f"The plan has {len(counts)} different losses; distributions are composed for {_DIFFERENT} at most."
         )
-    step = _widened(counts, interval)
+    step = _grid(counts, interval, narrowed)
     claims: dict[tuple[int, Fraction], int] = {}  # pure claims that round to the same grid point are one event
     parts = []
     for atom, times in counts.items():
@@ -80,7 +87,7 @@ def _privacy_loss(loss: Loss, interval: float) -> PrivacyLoss:
                 key = (math.ceil(claim.epsilon / Fraction(step)), claim.delta)
                 claims[key] = claims.get(key, 0) + times
             case _:
-                parts.append(_repeated(_event(atom, step), times))
+                parts.append(_repeated(_event(atom, step, narrowed), times))
     parts.extend(_repeated(_claim(steps, float(missed), step), times) for (steps, missed), times in claims.items())
     while len(parts) > 1:  # a tree: neighbours of like size are composed first
         pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
@@ -107,16 +114,25 @@ def _merged(counts: dict[Atom, int]) -> dict[Atom, int]:
     return rest
 
 
-def _widened(counts: dict[Atom, int], interval: float) -> float:
-    """The grid, widened until the whole composition fits on it."""
-    reach = 0.0
-    spread = 0.0
+def _grid(counts: dict[Atom, int], interval: float, narrowed: bool) -> float:
+    """The grid: narrowed where single losses are small beside it, widened until the whole composition fits on it.
+
+    Always by halves and doubles: points of a wider grid are points of a narrower one, so a narrower one never costs
+    more, and what was charged by a wider one is enough.
+    """
+    reach = spread = 0.0
+    moving = 0
     for atom, times in counts.items():
         mean, range_ = _size(atom)
         if max(mean, range_) > _LARGEST:
             raise LossError(f"A loss of about {max(mean, range_):.3g} has no privacy left to count; use pure or zcdp.")
         reach += times * mean + 10 * range_
         spread += times * range_ * range_
+        moving += times if range_ > 0 else 0
+    if narrowed and spread > 0:  # rounding widens a loss by about the square of the grid: small beside its own
+        cell = max(math.sqrt(spread / moving) / _CELLS, _NARROWEST)
+        while interval > cell:
+            interval /= 2
     width = 2 * (reach + 6 * math.sqrt(spread))
     while width / interval > _POINTS:
         interval *= 2
@@ -139,7 +155,7 @@ def _size(atom: Atom) -> tuple[float, float]:
     return rho, math.sqrt(2 * rho)
 
 
-def _event(atom: Atom, step: float) -> Any:
+def _event(atom: Atom, step: float, narrowed: bool) -> Any:
     """The distribution of one release."""
     match atom:
         case Pure() | BoundedRange() | Approx():
@@ -155,7 +171,7 @@ def _event(atom: Atom, step: float) -> Any:
                 case [(RealGaussianNoise() as noise, 1)]:
                     return _noise(noise, step, float(probability))
                 case _:
-                    return _sampled(_privacy_loss(inside, step), float(probability), step)
+                    return _sampled(_privacy_loss(inside, step, narrowed), float(probability), step)
         case ZCDP():
             raise LossError(
                 "zCDP bounds moments only; it has no privacy loss distribution. Use zcdp(loss) or approx(loss, delta)."

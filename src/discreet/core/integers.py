@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["apportioned", "largest"]
+__all__ = ["apportioned", "largest", "refine"]
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -26,6 +26,28 @@ def largest(fits: Callable[[int], bool]) -> int:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
     return low
+
+
+def refine(guess: int, toward: int, fits: Callable[[int], bool], *, digits: int = 4) -> int:
+    """The last number that `fits` on the way `toward` (1: up, -1: down) those that do not, to so many digits.
+
+    `guess` may be on either side of it, the nearer the quicker. A number that fits is returned, 1 if none above does.
+
+    >>> refine(25, 1, lambda number: number**2 <= 1000), refine(500, -1, lambda number: number**2 >= 1000)
+    (31, 32)
+    """
+    jump = max(1, guess // 500)
+    known = fits(guess)
+    near = far = guess
+    while near == far or fits(far) == known:
+        near, far, jump = far, max(1, far + (jump if known else -jump) * toward), 2 * jump
+        if near == far:  # down to 1, and nothing changed
+            return 1
+    good, bad = (near, far) if known else (far, near)
+    while abs(good - bad) > max(1, good // 10**digits):
+        middle = (good + bad) // 2
+        good, bad = (middle, bad) if fits(middle) else (good, middle)
+    return good
 
 
 def apportioned(real: Floats, totals: Whole) -> Whole:

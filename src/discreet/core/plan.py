@@ -116,5 +116,7 @@ def as_paid(plan: P, digest: str) -> P:
     and published as they would have.
     """
     made: Any = plan
-    found: P = next((old for old in (made, *getattr(made, "former", ())) if old.digest == digest), plan)
-    return found
+    if made.digest == digest:  # first: to plan as before may take a search of seconds
+        return plan
+    paid: P = next((old for old in getattr(made, "former", ()) if old.digest == digest), plan)
+    return paid

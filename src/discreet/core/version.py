@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Protocol, Self, runtime_checkable
@@ -13,7 +14,7 @@ from discreet.errors import InputError
 
 __all__ = ["DataVersion", "Versioned", "version_text"]
 
-_KINDS = ("declared", "files", "table", "unversioned")
+_KINDS = ("declared", "files", "table", "rows", "unversioned")
 _OUTLINE = "outline"
 _SHOWN = 12  # digits of a fingerprint that people read; the record holds all of them
 
@@ -26,6 +27,8 @@ class DataVersion:
     * `files`: `value` is a fingerprint of names, sizes and times of change. Without the ledger's key it says nothing of
       any of them; two fingerprints say whether they are the same.
     * `table`: the same of a table's counters of writes in a database.
+    * `rows`: a fingerprint of the rows themselves for one release alone. No two releases have fingerprints that can be
+      compared, so without the ledger's key it says nothing of the rows, not even whether two releases had the same.
     * `unversioned`: nobody declared one and nothing tells of writes; `value` says what was read instead. `outline`, if
       there is one, is a fingerprint of names and types: another one is other data, the same one tells nothing.
 
@@ -56,6 +59,18 @@ class DataVersion:
         return cls("table", _fingerprint(counters, key))
 
     @classmethod
+    def of_rows(cls, release: str, arrays: Iterable[Any], key: bytes) -> Self:
+        """The fingerprint of arrays for one release, under a secret key."""
+        digest = hashlib.sha256()
+        for array in arrays:
+            if array is None:
+                digest.update(b"none\n")
+                continue
+            digest.update(canonical([str(array.dtype), list(array.shape)]).encode() + b"\n")
+            digest.update(array.tobytes())
+        return cls("rows", _fingerprint({"release": release, "rows": digest.hexdigest()}, key))
+
+    @classmethod
     def unversioned(cls, described: str, outline: Json, key: bytes) -> Self:
         """Data of which no write can be noticed, with the fingerprint of what is public about it, if anything is."""
         return cls("unversioned", described, "" if outline is None else _fingerprint(outline, key))
@@ -67,13 +82,13 @@ class DataVersion:
         if other.kind == "unversioned":
             outlines = {self.outline, other.outline} - {""}
             return False if self.value != other.value or len(outlines) > 1 else None
-        return None if other.kind == "table" else False
+        return None if other.kind in ("table", "rows") else False
 
     def __str__(self) -> str:
         match self.kind:
             case "declared":
                 return self.value
-            case "files" | "table":
+            case "files" | "table" | "rows":
                 return f"{self.kind} {self.value[:_SHOWN]}"
             case _:
                 return f"unversioned ({self.value})" if self.value else "unversioned"

@@ -351,6 +351,9 @@ def _check_data(known: Outcome, version: DataVersion) -> bool:
     same = None if known.data is None else known.data.same(version)  # what the first version stored names none
     if same is not False:
         return same is True
+    if known.data is not None and known.data.kind == version.kind == "rows":
+        hint = "Nothing was spent. With the rows it was made from, the stored answer comes back and costs nothing."
+        raise InputError("release", known.charged.release, "a new id: this one was paid for other rows", hint)
     allowed = f"a new id: this one was paid for data version {known.data}, and the data is now version {version}"
     hint = (
         "Nothing was spent. Its stored answer can be read by its id alone (curator.release, discreet releases show). "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ from discreet.ledger.guard import Guard, identity_of
 from discreet.ledger.location import private_folder, workspace
 from discreet.ledger.opening import begin, store_at
 from discreet.ledger.outcome import Charged, Outcome, form_to, known_in, outcome_in, outcome_of
+from discreet.ledger.pure_sum import covers, pure_left
 from discreet.ledger.record import Head, Record
 from discreet.ledger.secret import fresh_secret, secret_at, secret_path
 from discreet.ledger.store import Reader, Store, Writer
@@ -192,6 +194,13 @@ class Ledger:
 
     # Charges and what came of them
 
+    def pure_left(self, dataset: str, allotment: str | None = None) -> Fraction | None:
+        """The epsilon that pure releases may still take by their plain sum; None where that sum does not count."""
+        with self._store.read() as reader:
+            account = self._account(reader, dataset)
+            part = account.budget.allotment(allotment)
+            return None if account.closed else pure_left(reader, dataset, part)
+
     def spend(
         self,
         dataset: str,
@@ -265,7 +274,7 @@ class Ledger:
                 **told,
             )
             check_cover(writer, record, loss, price, cover)
-            if not (spent + charge).within(part.cap):
+            if not (spent + charge).within(part.cap) and not covers(pure_left(writer, dataset, part), loss):
                 raise refusal(dataset, part, charge, spent)
             write(writer, record)
         return Charged(release, dataset, part.name, charge, (spent + charge).left_of(part.cap), already_paid=False)

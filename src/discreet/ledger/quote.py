@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
 
 from discreet.accounting.calibrate import epsilon_for_rho
 from discreet.accounting.words import readable
+from discreet.core.loss import Loss
 from discreet.ledger.budget import Allotment, Charge
+from discreet.ledger.pure_sum import counts_both, epsilon_of
 
-__all__ = ["Quote", "price_text"]
+if TYPE_CHECKING:
+    from discreet.ledger.ledger import Ledger
+
+__all__ = ["Quote", "price_text", "quote_loss"]
 
 
 def price_text(allotment: Allotment, charge: Charge, direction: Literal["up", "down"] = "up") -> str:
@@ -27,6 +33,8 @@ class Quote:
     allotment: Allotment
     charge: Charge
     left: Charge
+    pure: Fraction | None = None
+    """The epsilon left after it by the plain sum, where that covers it and rho does not."""
 
     @property
     def cost(self) -> str:
@@ -41,7 +49,7 @@ class Quote:
     @property
     def fits(self) -> bool:
         """Whether what is left covers it."""
-        return self.charge.within(self.left)
+        return self.charge.within(self.left) or self.pure is not None
 
     @property
     def after(self) -> Charge:
@@ -54,6 +62,9 @@ class Quote:
         if self.allotment.currency == "rho" and self.charge.amount:
             epsilon = readable(epsilon_for_rho(self.charge.amount), digits=4, direction="near")
             lines.append(f"  As much as a release of pure epsilon = {epsilon} costs here.")
+        if self.pure is not None:
+            rest = f"epsilon = {readable(self.pure, direction='down')}"
+            return [*lines, f"Left: {self.remaining}; it is paid by the plain sum of pure epsilons, {rest} after."]
         if self.fits:
             after = price_text(self.allotment, self.after, "down")
             return [*lines, f"Left: {self.remaining} now, {after} after."]
@@ -69,3 +80,13 @@ class Quote:
             "exact_cost": str(self.charge.amount),
             "fits": self.fits,
         }
+
+
+def quote_loss(ledger: Ledger, dataset: str, part: Allotment, charge: Charge, loss: Loss) -> Quote:
+    """The quote for a loss: by rho or, where that does not cover it, by the plain sum of epsilons."""
+    left = ledger.remaining(dataset, part.name)
+    if not charge.within(left) and counts_both(part):
+        rest, epsilon = ledger.pure_left(dataset, part.name), epsilon_of(loss)
+        if rest is not None and epsilon is not None and epsilon <= rest:
+            return Quote(part, charge, left, rest - epsilon)
+    return Quote(part, charge, left)

@@ -14,6 +14,7 @@ from discreet.ledger.cover import cover_from, cover_problem
 from discreet.ledger.discrepancy import find_discrepancy
 from discreet.ledger.guard import Guard
 from discreet.ledger.outcome import acknowledges
+from discreet.ledger.pure_sum import PureSum
 from discreet.ledger.record import GENESIS, Head, Record
 from discreet.ledger.store import Entry, Reader, Row
 
@@ -50,6 +51,7 @@ class _Check:
         self.units: dict[str, str] = {}
         self.without_unit = 0
         self.spent: dict[tuple[str, str], Charge] = {}
+        self.epsilons: dict[tuple[str, str], PureSum] = {}
         self.charged: dict[str, Record] = {}
         self.failed: dict[str, int] = {}  # release -> sequence
         self.prices: dict[tuple[str, str, str], Charge | None] = {}
@@ -155,6 +157,8 @@ class _Check:
         key = (record.dataset, record.allotment)
         spent = self.spent.get(key, Charge(Fraction(0))) + record.charge
         self.spent[key] = spent
+        epsilons = self.epsilons.setdefault(key, PureSum())
+        epsilons.add(record)
         budget = self.budgets.get(record.dataset)
         if budget is None:
             if record.digest:  # what was written off for a dataset this ledger never had carries none
@@ -169,10 +173,11 @@ class _Check:
         if record.dataset in self.closed:
             self.found(f"{name} charges {record.dataset!r} after its budget was closed")
         parts = {part.name: part for part in budget.allotments}
-        if record.allotment not in parts or not spent.within(parts[record.allotment].cap):
+        part = parts.get(record.allotment)
+        if part is None or not (spent.within(part.cap) or epsilons.within(part)):
             self.found(f"{name} exceeds allotment {record.allotment!r} of {record.dataset!r}")
         elif record.digest:
-            self.price(record, parts[record.allotment], name)
+            self.price(record, part, name)
 
     def price(self, record: Record, part: Allotment, name: str) -> None:
         """The price of the recorded loss, computed again; and what covers a step of cost zero."""
