@@ -27,6 +27,12 @@ def test_cells_are_counted_and_mapped():
         assert [count.tolist() for count in stored.tally((), (3, 4))] == [[0], [6]]
 
 
+def test_the_last_of_as_many_codes_as_short_numbers_hold_is_mapped():
+    with source_of(pyarrow.table({"c0": pyarrow.array([0, 2**15 - 1], pyarrow.int16())})).open() as connection:
+        mapped = connection.store(connection.table).mapped([np.arange(2**15) // 2**14])
+        assert [found.tolist() for found in mapped.tally((0,), (2,))] == [[0, 1], [1, 1]]
+
+
 def test_rows_count_as_many_as_they_say():
     with opened() as connection:
         limited = connection.table.mutate(many=ibis.literal(3))

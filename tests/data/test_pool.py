@@ -467,3 +467,11 @@ def test_a_copy_of_an_engine_is_not_kept(pool, monkeypatch):
     with pool.lent():
         monkeypatch.setattr(os, "getpid", lambda: -1)
     assert pool._idle == []
+
+
+def test_an_engine_that_stored_codes_is_not_kept(pool):
+    for stores in (False, True):
+        with source_of(pyarrow.table({"c0": [0, 1, 1]})).open() as connection:
+            if stores:
+                connection.store(connection.table)
+        assert len(pool._idle) == (0 if stores else 1)

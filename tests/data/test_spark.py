@@ -163,3 +163,16 @@ def test_without_java(monkeypatch):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     with pytest.raises(InputError, match="Java 17"):
         source_of("spark://host:7077", "db.visits").columns()
+
+
+def test_cached_tables_are_computed_once_and_forgotten(frame):
+    session = frame.sparkSession
+    with source_of(frame).open() as connection:
+        codes = connection.table.select(c0=connection.table["n"].fill_null(0).cast("int16"))
+        kept = connection.cached(codes)
+        assert sorted(connection.integers(kept)["c0"].tolist()) == [0, 0, 1, 3, 9]
+        ((name, held),) = connection._cache._frames
+        assert session.catalog.isCached(name)
+        assert held.storageLevel.useMemory
+    assert not session.catalog.tableExists(name)
+    assert not held.storageLevel.useMemory

@@ -33,7 +33,8 @@ import discreet.query.person_rows
 import discreet.query.plan
 import discreet.query.tally
 import discreet.query.union
-import discreet.synth.relations.encoding
+import discreet.synth.relations.codes
+import discreet.synth.relations.level_spikes
 import discreet.synth.relations.plan
 import discreet.trees.count
 import discreet.trees.sizes
@@ -45,12 +46,14 @@ from discreet.curator import Curator, Question
 from discreet.marginals.domain import Domain
 from discreet.marginals.engine import EngineCounts, moved_by
 from discreet.marginals.meter import Meter
+from discreet.noise.bits import words
 from discreet.query.aggregate import count, distinct, people, total
 from discreet.query.modes import mode
 from discreet.query.quantile import median
 from discreet.query.question import Query
 from discreet.query.union import Union, UnionPart
-from discreet.synth.relations.encoding import encode_levels
+from discreet.synth.relations.codes import encode_levels
+from discreet.synth.relations.level_spikes import find_level_spikes
 from neighbours import trials
 from seam import BrokenLawError
 from world_jobs import ALLOTMENTS, GEOGRAPHY, KINDS, Desk, Job, both_levels, schema_of
@@ -339,8 +342,8 @@ def cells_of_persons(_: Any) -> Job:
     return Job(schema, ALLOTMENTS["epsilon"], Pure(1), run)
 
 
-CODED = discreet.synth.relations.encoding._coded
-CHILD_MOVED = discreet.synth.relations.encoding.child_moved
+CODED = discreet.synth.relations.codes._coded
+CHILD_MOVED = discreet.synth.relations.codes.child_moved
 
 
 def child_rows(unit: Unit, order: str | None) -> Callable[[Any], Job]:
@@ -353,6 +356,22 @@ def child_rows(unit: Unit, order: str | None) -> Callable[[Any], Job]:
         return Job(schema, plan.allotment, plan.cost, functools.partial(both_levels, plan), plan)
 
     return kind
+
+
+def searched_levels(_: Any) -> Job:
+    """The search for values that many child rows share, by itself."""
+    schema = schema_of(PERSON)
+    plan = Curator(Desk(schema, ALLOTMENTS["epsilon"])).relate(["o"], ["x"], limit=2).plan(epsilon=1).plan
+
+    def run(data: Any, bits: Any) -> None:
+        salt = [int(word) & (2**31 - 1) for word in words(bits, 8)]
+
+        def encode(levels: Any) -> Any:
+            return encode_levels(levels, schema, data.table, salt)
+
+        find_level_spikes(plan.levels, PERSON, plan.currency, plan.parts, data, encode, bits)
+
+    return Job(schema, plan.allotment, Pure(plan.parts.parents + plan.parts.children), run)
 
 
 def no_child_limit(levels, schema, table, salt, condition=None):
@@ -408,6 +427,10 @@ BUGS: dict[str, tuple[Callable[[Any], Job], Callable[[], Any]]] = {
         child_rows(PERSON, None),
         patched((discreet.synth.relations.plan, "child_moved"), by=one_child),
     ),
+    "values of child rows looked for as if a person had one": (
+        searched_levels,
+        patched((discreet.synth.relations.level_spikes, "child_moved"), by=one_child),
+    ),
     "a child row too many": (
         child_rows(PERSON, "d"),
         patched((world_jobs, "encode_levels"), by=no_child_limit),
@@ -421,11 +444,11 @@ BUGS: dict[str, tuple[Callable[[Any], Job], Callable[[], Any]]] = {
     ),
     "a parent for every value of its rows": (
         child_rows(PERSON, "n"),
-        patched((discreet.synth.relations.encoding, "_coded"), by=own_row),
+        patched((discreet.synth.relations.codes, "_coded"), by=own_row),
     ),
     "a first row that others' rows decide": (
         child_rows(PERSON, "n"),
-        patched((discreet.synth.relations.encoding, "_coded"), by=nobody),
+        patched((discreet.synth.relations.codes, "_coded"), by=nobody),
     ),
     "rows limit ignored": (
         asked(PERSON, total("n"), ("g",)),

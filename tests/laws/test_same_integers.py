@@ -30,7 +30,7 @@ import discreet.data.source
 import discreet.marginals.engine
 import discreet.query.compile
 import discreet.query.contribution
-import discreet.synth.relations.encoding
+import discreet.synth.relations.codes
 from discreet.core.unit import Unit
 from discreet.data.column import Category
 from discreet.data.dialect import named_types
@@ -373,7 +373,7 @@ ORDERED = {
     "groups picked by row number": ("every aggregate", discreet.query.contribution, "_picked", by_row_number),
     "a float sum": ("every aggregate", discreet.query.compile, "added", float_sum),
     "cells picked by row number": ("synthesis", discreet.marginals.engine, "_limited", cells_by_row_number),
-    "child rows in no order": ("relations", discreet.synth.relations.encoding, "_ordered", lambda levels, below: []),
+    "child rows in no order": ("relations", discreet.synth.relations.codes, "_ordered", lambda levels, below: []),
     "a join in no order": ("joins", discreet.data.join, "sort_key", text_or_nothing),
 }
 

@@ -9,8 +9,9 @@ import pytest
 from synth_desk import table
 
 import discreet
-from discreet import Budget, Integer, Schema, Text, col
+from discreet import Budget, Category, Integer, Schema, Text, col
 from discreet.errors import BudgetError, InputError
+from discreet.synth.ask import SynthAsk
 
 
 @pytest.mark.parametrize(
@@ -92,3 +93,10 @@ def test_an_expression_is_a_column_like_others(tmp_path):
     assert list(made) == [half, "age"]
     assert np.abs(np.bincount(made[half]) - exact).max() <= 1
     assert desk.release("made").to_pandas().equals(made)
+
+
+def test_bins_of_a_column_without_an_order_are_refused():
+    schema = Schema("t", {"day": Category(["a", "b"]), "age": Integer(0, 200)})
+    with pytest.raises(InputError, match=r"`bins.day` must be given for a column of numbers or days"):
+        SynthAsk.of(bins={"day": 3}).checked(schema)
+    assert SynthAsk.of(bins={"age": 3}).checked(schema).domain.sizes[1] == 4

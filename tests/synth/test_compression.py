@@ -77,6 +77,14 @@ def test_noise_inside_a_bin_is_taken_back_and_what_stands_out_is_not():
     assert spiked.shares[0][40] * spiked.targets[0].values[spiked.bins[0][40]] > 400
 
 
+def test_a_code_that_noise_lifted_does_not_get_all_that_its_bin_holds():
+    counts = np.full(100, 0.5)
+    counts[40] = 33  # 3.3 deviations: of a hundred codes one is there every tenth time
+    lifted = compress(LONG, [Target((0,), counts, np.array(100.0))], 3200.0)
+    assert lifted.sizes == (1,)
+    assert lifted.shares[0][40] < 0.2
+
+
 def test_rows_get_their_codes_back():
     counts = np.r_[np.arange(50.0) * 40, np.full(50, 3.0)]
     made = squeezed(LONG, counts, sigma=5.0)

@@ -6,6 +6,7 @@ import numpy as np
 from small_models import CHAIN, LOOP, SIZES, away, measured
 
 from discreet.synth import descent
+from discreet.synth.descent import Target
 from discreet.synth.junction import Passing
 from discreet.synth.model import fit
 
@@ -18,6 +19,20 @@ def test_without_noise_the_fit_is_the_table():
     # A model that saw single columns only is far from it: the closeness above was earned.
     alone = fit(SIZES, exact[: len(SIZES)], steps=3000)
     assert np.abs(alone.marginal((0, 1)) - table.sum(axis=away((0, 1)))).max() > 100
+
+
+def test_counts_with_next_to_no_noise_do_not_silence_one_with_little():
+    """Discrete noise of a high price: variances of one half and of a millionth, both of them of less than a row."""
+    table = np.random.default_rng(3).dirichlet(np.ones(40)).reshape(2, 20) * 3000
+    third = np.array([[0.5, 0.5, 0.0], [0.1, 0.3, 0.6]])
+    joint = np.round(table[:, :, None] * third[:, None, :])
+
+    def seen(columns, variance):
+        return Target(columns, joint.sum(axis=tuple({0, 1, 2} - set(columns))), np.array(variance))
+
+    model = fit((2, 20, 3), [seen((0,), 0.5), seen((1,), 1e-6), seen((2,), 0.5), seen((0, 2), 0.5), seen((1, 2), 1e-6)])
+    off = np.abs(model.marginal((0, 2)) - joint.sum(axis=1))
+    assert off.max() < 3  # rows, of 3,000
 
 
 def test_it_stops_where_noise_begins(monkeypatch):

@@ -14,6 +14,8 @@ from discreet.errors import InputError
 from discreet.marginals.counts import ArrayCounts
 from discreet.marginals.meter import Meter
 from discreet.noise.replay import Replay
+from discreet.synth import mosaic as mosaics
+from discreet.synth import rescue
 from discreet.synth.measurement import Measurement, RecordedMeter, measured, no_counts
 from discreet.synth.methods import METHODS, method_named
 from discreet.synth.record import synthetic_from, synthetic_to
@@ -92,7 +94,7 @@ def test_a_method_that_stops_is_replayed_to_where_it_stopped():
 
 
 @pytest.mark.parametrize("name", ["mosaic", "mst"])
-def test_what_a_method_cannot_go_through_again_gives_independent_rows(name):
+def test_what_a_method_cannot_go_through_again_is_fitted(name):
     """On a machine that computes otherwise it may ask for something else than is on record."""
     domain, codes = planted()
     record = on_record(name, domain, codes)
@@ -100,6 +102,53 @@ def test_what_a_method_cannot_go_through_again_gives_independent_rows(name):
     made = run_with_rescue(method_named(name), RecordedMeter(blank(domain), turned), ALL, None)
     assert "stopped on its way" in made.notes[0]
     assert all(distance(made.codes, codes, domain, (column,)) < 0.2 for column in range(4))
+    assert distance(made.codes, codes, domain, (0, 3)) < 0.2  # 0.75 if they were independent
+
+
+def divided_evenly(domain, codes, monkeypatch, **how):
+    """What `mosaic` measures if every marginal costs the same, as in earlier versions."""
+    with monkeypatch.context() as patched:
+        patched.setattr(mosaics, "allocate", lambda amount, cells, uses: [amount / len(cells)] * len(cells))
+        return on_record("mosaic", domain, codes, **how)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "how"),
+    [((4, 5, 3, 4), {}), ((60, 5, 40, 30), {"price": Fraction(1)}), ((4, 5, 3, 4), {"currency": "epsilon"})],
+)
+def test_dependence_on_record_is_kept_where_the_price_was_divided_otherwise(sizes, how, monkeypatch):
+    domain, codes = planted(rows=6000, sizes=sizes)
+    record = divided_evenly(domain, codes, monkeypatch, **how)
+
+    def replayed():
+        return RecordedMeter(blank(domain, **how), record)
+
+    with pytest.raises(InputError, match="measurement"):
+        method_named("mosaic")(replayed(), ALL, None)
+    made = run_with_rescue(method_named("mosaic"), replayed(), ALL, None)
+    assert "fitted to all that was measured" in made.notes[0]
+    assert {len(one.columns) for one in made.measured} >= {1, 2}
+    assert all(distance(made.codes, codes, domain, (column,)) < 0.1 for column in range(4))
+    assert distance(made.codes, codes, domain, (0, 3)) < 0.15
+    again = run_with_rescue(method_named("mosaic"), replayed(), ALL, None)
+    np.testing.assert_array_equal(again.codes, made.codes)
+    assert len(run_with_rescue(method_named("mosaic"), replayed(), ALL, 9000).codes) == 9000
+    # Every column alone has none of it: what was paid for pairs would be lost.
+    alone = independent_rows(replayed(), None, "alone")
+    assert distance(alone.codes, codes, domain, (0, 3)) > 0.5
+
+
+def test_where_no_fit_comes_of_the_record_columns_are_independent(monkeypatch):
+    domain, codes = planted()
+    record = divided_evenly(domain, codes, monkeypatch)
+
+    def fails(*asked):
+        raise MemoryError
+
+    monkeypatch.setattr(rescue, "fit_codes", fails)
+    made = run_with_rescue(method_named("mosaic"), RecordedMeter(blank(domain), record), ALL, None)
+    assert "every column alone" in made.notes[0]
+    assert all(distance(made.codes, codes, domain, (column,)) < 0.1 for column in range(4))
 
 
 def test_another_number_of_rows_and_independent_columns_are_free():

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from pathlib import Path
 
 import pytest
 
+from discreet.marginals.domain import Attribute, Domain
 from discreet.synth import methods
 
 
@@ -19,6 +21,23 @@ def test_auto_chooses_and_says_why(curator):
     assert usual.plan.method == "mosaic"
     assert f"Method: {usual.plan.method}: {usual.plan.why}." in str(usual)
     assert "independent: asked for." in str(curator.synthesize("independent").plan(epsilon=1))
+
+
+@pytest.mark.parametrize(
+    ("columns", "currency", "method"),
+    [(20, "rho", "mosaic"), (21, "rho", "aim"), (63, "rho", "aim"), (64, "rho", "mosaic"), (30, "epsilon", "mosaic")],
+)
+def test_of_very_many_pairs_aim_is_taken_unless_there_are_too_many(columns, currency, method):
+    domain = Domain(tuple(Attribute(f"c{index}", f"c{index}", (0, 1), False, False) for index in range(columns)))
+    workload = dict.fromkeys(itertools.combinations(range(columns), 2), 1.0)
+    assert methods.chosen_method(domain, workload, currency)[0] == method
+
+
+def test_what_was_chosen_before_is_found_again(curator):
+    plan = curator.synthesize("mosaic").plan(epsilon=1).plan
+    chosen = plan.by("aim", "measured")
+    assert plan.digest in [former.digest for former in chosen.former]
+    assert plan.digest not in [former.digest for former in plan.by("aim", "asked for").former]
 
 
 @pytest.mark.parametrize("method", [name for name in methods.METHODS if name != "rap"])

@@ -1,5 +1,6 @@
 """The house's own method: what it pays, what it finds, and tables that leave it little to do."""
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -59,6 +60,40 @@ def test_marginals_that_no_tree_holds_are_met_by_weights(monkeypatch):
     monkeypatch.setattr(module._Mosaic, "_weighted", lambda self, model: model)
     without = mosaic(meter_of(domain, codes, price=Fraction(2)), ALL, way="flat")
     assert max(distance(without.codes, codes, domain, pair) for pair in [(0, 2), (0, 3), (1, 2), (1, 3)]) > 0.1
+
+
+def test_long_columns_and_large_pairs_are_measured_better():
+    domain, codes = planted(sizes=(2, 30, 3, 4))
+    made = mosaic(meter_of(domain, codes, price=Fraction(10)), ALL, way="flat")
+    alone = {one.columns: one.variance for one in made.measured[:4]}
+    assert alone[1,] < alone[2,] < alone[0,]
+    pairs = {one.columns: one.variance for one in made.measured[4:10]}
+    assert pairs[1, 3] < pairs[0, 2]
+
+
+@pytest.mark.parametrize(
+    ("columns", "price", "way"),
+    [(4, "1/50", "all 6 pairs"), (16, "1/50", "chosen"), (16, "100", "all 120 pairs")],
+)
+def test_the_way_is_the_one_that_promises_the_smaller_error(columns, price, way):
+    domain, codes = planted(sizes=(6,) * columns)
+    pairs = list(itertools.combinations(range(columns), 2))
+    made = mosaic(meter_of(domain, codes, price=Fraction(price)), pairs, rows=10)
+    assert way in made.notes[0]
+
+
+def test_all_marginals_weigh_in_also_where_there_are_many_rows(monkeypatch):
+    rng = np.random.default_rng(5)
+    one, two = rng.integers(0, 4, (2, 4000))
+    codes = np.column_stack([one, two, *(np.where(rng.random(4000) < 0.5, one, two) for _ in range(2))])
+    domain = domain_of((4, 4, 4, 4))
+    monkeypatch.setattr(module, "CELLS", 16)  # a tree of single columns
+    monkeypatch.setattr(module, "_LEAST_ROWS", 100)
+    monkeypatch.setattr(module, "_MOST_LOOKS", 20_000)  # of all rows only five marginals could be looked at
+    made = mosaic(meter_of(domain, codes, price=Fraction(2)), ALL, way="flat")
+    assert len(made.codes) == round(made.total)
+    for pair in [(0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]:
+        assert distance(made.codes, codes, domain, pair) < 0.1
 
 
 def table_of(*columns):

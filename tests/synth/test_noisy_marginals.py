@@ -13,7 +13,7 @@ from synth_desk import SCHEMA, table
 import discreet
 from discreet import Boolean, Budget, Category, Date, Integer, Real, Schema
 from discreet.errors import InputError
-from discreet.synth.noisy_marginals import NoisyMarginals, joined_bins
+from discreet.synth.noisy_marginals import NoisyMarginals
 
 TOWN = Schema(
     "town",
@@ -80,7 +80,7 @@ def test_a_file_is_read_as_it_was_written(tmp_path):
         (changed(marginals=ENTRY["marginals"][:2]), "every column is at least once"),
         (changed(marginals=[{"columns": ["zip"], "counts": [1], "variance": 1}]), "a column with codes"),
         (changed(marginals=[{"columns": [], "counts": [], "variance": 1}]), "at least one"),
-        (changed(marginals=[{"columns": ["sex"], "counts": [1], "variance": 1}]), "2 numbers"),
+        (changed(marginals=[{"columns": ["sex"], "counts": [1], "variance": 1}]), "2 finite numbers"),
         (changed(marginals=[{"columns": ["sex"], "counts": ["a", "b"], "variance": 1}]), "numbers"),
         (changed(marginals=[{"columns": ["sex"], "counts": [1, 2]}]), "variance of the noise"),
         (changed(marginals=[{"columns": ["sex"], "counts": [1, 2], "variance": -1}]), "variance of the noise"),
@@ -136,13 +136,12 @@ def test_what_a_release_measured_is_what_it_exports(tmp_path):
     assert [list(one.labels) for one in again.attributes] == [list(one.labels) for one in made.domain.attributes]
 
 
-def test_bins_are_joined_until_all_can_be_counted():
-    entry = changed()
-    entry["marginals"] += [
-        {"columns": ["age", "pay"], "counts": [1] * 6, "variance": 1, "bins": {"age": [0, 0, 1, 1], "pay": [0, 1, 2]}},
-        {"columns": ["age", "works"], "counts": [1] * 9, "variance": 1, "bins": {"age": [0, 1, 1, 2]}},
-    ]
-    read = NoisyMarginals.from_dict(entry)
-    joined = joined_bins(read.marginals, read.codes)
-    assert joined["age"].tolist() == [0, 0, 0, 0]
-    assert joined["pay"].tolist() == [0, 1, 2]
+def test_marginals_of_another_table_are_refused_by_the_names_of_its_columns():
+    entry = {
+        "format": "discreet-marginals",
+        "version": 1,
+        "columns": [{"name": "Total bill ($)", "codes": [0, 1]}],
+        "marginals": [{"columns": ["Total bill ($)"], "counts": [3, 4], "variance": 1}],
+    }
+    with pytest.raises(InputError, match="`marginals` must be of declared columns: age"):
+        NoisyMarginals.from_dict(entry).domain(Schema("t", {"age": Integer(0, 9)}))

@@ -13,10 +13,11 @@ from synth_desk import SCHEMA, table
 
 import discreet
 from chance import at_most
-from discreet import Budget, Integer, Schema
+from discreet import Budget, Category, Integer, Schema
 from discreet.accounting import zcdp
 from discreet.core.loss import ZCDP, Pure
 from discreet.core.plan import Plan
+from discreet.core.progress import listening
 from discreet.errors import BudgetError, InputError, RunError
 from discreet.marginals import engine
 from discreet.marginals.counts import ArrayCounts
@@ -93,14 +94,29 @@ def test_stopped_half_way_the_same_id_goes_on_under_one_charge(curator, monkeypa
 
 def test_what_is_told_on_the_way_is_public(curator):
     # A stopped run may be made again under its charge: nothing that came out of the first may have been seen.
-    from discreet.core.progress import listening
-
     told: list[tuple[str, float | None]] = []
     with listening(lambda stage, done: told.append((stage, done))):
         curator.synthesize("independent").plan(epsilon=1).release()
     stages = ["reading codes in the engine", "looking for values that many rows share", "counting in the engine"]
     stages += ["counting in the engine", "making rows", "recording"]
     assert [stage for stage, _ in told] == stages
+
+
+@pytest.mark.parametrize("method", ["mosaic", "aim", "mst"])
+def test_stages_are_the_same_for_every_table_in_an_engine(method, tmp_path):
+    # How many marginals are counted after codes were merged came out of the data: three pairs, or none.
+    names = ["a", "b", "c"]
+    schema = Schema("t", {name: Category(["f", "m"], nullable=False) for name in names})
+    heard = []
+    for rows in (0, 1500):
+        table = pyarrow.table({name: pyarrow.array(["f", "f", "m"] * (rows // 3), pyarrow.string()) for name in names})
+        ledger = tmp_path / f"{rows}.db"
+        desk = discreet.open(table, schema, ledger=ledger, budget=Budget(100), create=True)
+        stages: list[str] = []
+        with listening(lambda stage, done, stages=stages: stages.append(stage)):
+            desk.synthesize(method, rows=5).plan(epsilon=50).release()
+        heard.append(stages)
+    assert heard[0] == heard[1]
 
 
 def test_the_plan_says_what_to_expect_and_spends_nothing(curator):

@@ -83,6 +83,25 @@ def test_a_prior_of_some_columns_leaves_the_others_to_the_method():
     assert far(informed.codes, TRUTH) < far(made.codes, TRUTH)
 
 
+@pytest.mark.parametrize("rho", ["0.002", "0.05", "50"])
+def test_single_columns_stay_as_the_method_has_them(rho):
+    """Noisy pairs that rows are weighted to agree with took points off them, as did a prior in the order of values."""
+    made, record = measured(rho, TRUTH)
+    other = OTHER[np.lexsort(OTHER.T)]
+    informed = started_from(PriorCodes(DOMAIN.names, other), made, DOMAIN, record)
+    for column in range(6):
+        shares = [np.bincount(one.codes[:, column], minlength=8) / len(one.codes) for one in (made, informed)]
+        assert np.abs(shares[0] - shares[1]).max() < 0.012, column
+
+
+def test_single_columns_left_to_the_pairs_are_caught(monkeypatch):
+    monkeypatch.setattr("discreet.synth.prior._single", lambda made, domain, total: [])
+    made, record = measured("0.002", TRUTH)
+    informed = started_from(PriorCodes(DOMAIN.names, OTHER), made, DOMAIN, record)
+    shares = [np.bincount(one.codes[:, 0], minlength=8) / len(one.codes) for one in (made, informed)]
+    assert np.abs(shares[0] - shares[1]).max() > 0.012
+
+
 def test_the_same_record_gives_the_same_rows():
     made, record = measured("0.01", TRUTH)
     prior = PriorCodes(DOMAIN.names, OTHER)

@@ -66,6 +66,22 @@ def test_the_price_is_spent_to_the_last_bit_on_fresh_noise(currency):
     assert all(done is None or 0 <= done <= 1 for _, done in heard)
 
 
+def test_stages_do_not_tell_how_many_rounds_there_are():
+    def heard(table) -> tuple[list[str], int]:
+        stages: list[str] = []
+        with listening(lambda stage, done: stages.append(stage)):
+            made = rap(meter(Fraction(1, 5), "epsilon", table=table), [(0, 1), (2, 3)], rows=5, relaxed_rows=ROWS)
+        return stages, len(made.measured)
+
+    many, once = heard(rows(20_000))
+    for _ in range(60):  # noise decides how many rows an empty table seems to have: about every second draw is too few
+        few, measured = heard(rows(0))
+        assert few == many
+        if measured != once:
+            return
+    pytest.fail("an empty table never had several rounds")
+
+
 def test_one_column_and_no_rows():
     made = rap(meter(1, table=rows(0)), [(0,), (2,)], rows=0, relaxed_rows=ROWS)
     assert domain().check(made.codes).shape[1] == 4

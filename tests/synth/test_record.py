@@ -8,6 +8,7 @@ from typed_rows import DOMAIN, SCHEMA
 from discreet.core.packing import pack
 from discreet.core.wire import canonical
 from discreet.marginals.counts import ArrayCounts
+from discreet.marginals.domain import Domain
 from discreet.mechanisms.record import noise_to
 from discreet.noise.replay import Replay
 from discreet.synth.independent import independent
@@ -18,6 +19,12 @@ from planted import meter_of, planted
 
 def stored(entry):
     return json.loads(canonical(entry))
+
+
+def test_a_truth_that_is_never_missing_has_two_codes():
+    domain = Domain.of(SCHEMA, [f"{DOMAIN.names[0]} IS NULL"])
+    columns = {name: SCHEMA.column(name) for name in domain.names}
+    assert domain_from(stored(domain_to(domain, columns)))[0].sizes == domain.sizes == (2,)
 
 
 def test_a_domain_comes_back_with_its_labels_and_declared_types():

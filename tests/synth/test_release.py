@@ -12,9 +12,10 @@ import discreet
 from discreet import Budget, Category, Integer, Schema, Text, Unit
 from discreet.curator import read_release
 from discreet.errors import InputError
+from discreet.synth import release as module
 
 
-def test_rows_of_the_declared_types_and_bounds(curator, tmp_path):
+def test_rows_of_the_declared_types_and_bounds(curator, tmp_path, monkeypatch):
     release = curator.synthesize("independent").plan(epsilon=2).release()
     assert 2700 < len(release) < 3300
     assert abs(release.total - 3000) < 300
@@ -33,6 +34,10 @@ def test_rows_of_the_declared_types_and_bounds(curator, tmp_path):
     for name in ("rows.csv", "rows.parquet"):
         release.save(tmp_path / name)
     assert pyarrow.parquet.read_table(tmp_path / "rows.parquet").equals(rows)
+    monkeypatch.setattr(module, "_GROUP", 700)  # in several groups, the same rows
+    release.save(tmp_path / "groups.parquet")
+    assert pyarrow.parquet.read_table(tmp_path / "groups.parquet").equals(rows, check_metadata=True)
+    assert pyarrow.parquet.ParquetFile(tmp_path / "groups.parquet").num_row_groups == -(-len(release) // 700)
     assert len((tmp_path / "rows.csv").read_text().splitlines()) == len(release) + 1
     with pytest.raises(InputError, match="ends in"):
         release.save(tmp_path / "rows.xls")

@@ -64,6 +64,7 @@ def test_what_was_measured_is_kept_when_a_method_stops(currency, monkeypatch):
         assert one.values.shape == tuple(wanted[column] for column in one.columns)
     for column in range(4):
         assert distance(made.codes, codes, domain, (column,)) < 0.08
+    assert distance(made.codes, codes, domain, (0, 3)) < 0.2  # pairs were paid for, and are used
     record = Measurement(meter.answers, meter.choices)
     again = synthetic_from(synthetic_to(made, record), record.to_json())
     np.testing.assert_array_equal(again.codes, made.codes)
@@ -99,6 +100,20 @@ def test_errors_from_where_exact_counts_are_seen_are_not_covered_up():
             run_with_rescue(method_named(name), meter, ALL, None)
         assert meter.broken
         assert meter.answers  # although something was measured
+
+
+def test_errors_while_codes_are_put_together_are_not_covered_up_either():
+    domain, codes = planted()
+
+    class Lost(ArrayCounts):
+        def merged(self, bins):
+            raise ConnectionError("the engine is gone")
+
+    for name in ("mosaic", "aim", "mst"):
+        meter = Meter(Lost(domain, codes), Sensitivity(1), "rho", Fraction(1))
+        with pytest.raises(ConnectionError):
+            run_with_rescue(method_named(name), meter, ALL, None)
+        assert meter.broken
 
 
 def test_a_method_that_measured_nothing_fails_as_it_did():

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import subprocess
+import sys
 from datetime import date
 
 import numpy as np
@@ -13,8 +16,9 @@ from discreet.data.source import source_of
 from discreet.marginals.counts import ArrayCounts
 from discreet.marginals.engine import EngineCounts
 from discreet.noise.bits import SystemBits
+from discreet.synth import rows as module
 from discreet.synth.exclusions import read_conditions, repaired
-from discreet.synth.rows import draw_rows, key_column, to_arrow
+from discreet.synth.rows import draw_rows, key_column, seed_of, to_arrow
 
 
 def arrow(codes: np.ndarray) -> pyarrow.Table:
@@ -86,3 +90,29 @@ def test_the_columns_kept_are_told_apart():
     fixed, _, _ = repaired(DOMAIN, SCHEMA.columns, codes, conditions)
     age = DOMAIN.place("age")
     assert np.array_equal(fixed[:, age], codes[:, age])
+
+
+def test_draws_do_not_depend_on_how_wide_codes_are(monkeypatch):
+    codes = some_codes()
+    assert seed_of(codes.astype(np.int32)) == seed_of(codes.astype(np.int64)) == seed_of(np.asfortranarray(codes))
+    assert seed_of(codes) == hashlib.sha256(codes.astype("<i8").tobytes()).digest()
+    monkeypatch.setattr(module, "_AT_ONCE", 7)
+    assert seed_of(codes) == hashlib.sha256(codes.astype("<i8").tobytes()).digest()
+
+
+WITHOUT_PANDAS = """
+import sys
+import numpy as np
+from discreet.data.column import Category, Integer
+from discreet.synth.rows import ColumnValues, key_column, to_arrow
+gaps = np.array([False, True, False])
+words = to_arrow(Category(["f", "Zoë"], nullable=True), ColumnValues(np.array([1, 0, 0]), gaps))
+numbers = to_arrow(Integer(0, 9), ColumnValues(np.array([4, 0, 9]), gaps))
+print(words.to_pylist() == ["Zoë", None, "f"], numbers.to_pylist() == [4, None, 9])
+print(key_column("P{}", 2).to_pylist() == ["P1", "P2"], "pandas" in sys.modules)
+"""
+
+
+def test_rows_become_a_table_without_pandas():
+    said = subprocess.run([sys.executable, "-c", WITHOUT_PANDAS], capture_output=True, text=True, check=True).stdout
+    assert said.split() == ["True", "True", "True", "False"]

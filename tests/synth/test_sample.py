@@ -6,8 +6,9 @@ from small_models import CHAIN, LOOP, SIZES, model_of, shape
 
 import chance
 from discreet.errors import InputError
-from discreet.noise.replay import Replay
-from discreet.synth.sample import deal
+from discreet.noise.replay import Replay, uniforms
+from discreet.synth.junction import junction
+from discreet.synth.sample import _places, chance_order, deal, sample
 
 
 def test_rows_are_within_one_of_what_a_clique_calls_for():
@@ -56,3 +57,21 @@ def test_dealing_never_reaches_an_impossible_cell():
     assert set(dealt[:101]) == {1, 2}
     assert set(dealt[101:202]) == {3}
     assert set(dealt[202:]) == {0, 1, 2, 3}
+
+
+def test_an_order_by_digits_is_that_of_sorting():
+    shares = uniforms(Replay(b"order"), 3000)
+    np.testing.assert_array_equal(chance_order(3000, Replay(b"order")), np.argsort(shares, kind="stable"))
+    for most in (1, 7, 2**16, 2**40):
+        given = np.random.default_rng(6).integers(0, most, 3000)
+        np.testing.assert_array_equal(_places(given, Replay(b"order"))[0], np.lexsort((shares, given)))
+    assert chance_order(0, Replay(b"order")).shape == (0,)
+
+
+def test_a_short_column_has_its_share_whatever_stands_before_it():
+    sizes = (49, 2, 7)
+    table = np.random.default_rng(1).dirichlet(np.ones(49 * 2 * 7)).reshape(sizes)
+    tree = junction(sizes, [(0, 1, 2)])
+    for seed in range(5):
+        rows = sample(tree, sizes, [table], 2000, Replay(bytes([seed])))
+        assert abs(float((rows[:, 1] == 1).sum()) - 2000 * table[:, 1].sum()) <= 1

@@ -12,6 +12,7 @@ from discreet.apps.cli import main
 from discreet.data.column import Boolean
 from discreet.errors import InputError
 from discreet.query.predicate import And, Compare, IsIn, IsMissing
+from discreet.synth import mosaic as mosaics
 from discreet.synth.sampler import draw_until, read_subset
 
 
@@ -118,6 +119,27 @@ def test_rows_by_single_columns_stay_so(curator, release):
     alone = curator.publish("people", method="independent")
     assert alone.method == "independent"
     assert alone.sample(len(alone)).to_csv() == alone.to_csv()
+
+
+def test_more_rows_of_what_an_earlier_division_of_the_price_measured_keep_dependence(tmp_path, monkeypatch):
+    books = discreet.open(table(), SCHEMA, ledger=tmp_path / "t.db", budget=Budget(20), who="ann", create=True)
+    with monkeypatch.context() as patched:
+        patched.setattr(mosaics, "allocate", lambda amount, cells, uses: [amount / len(cells)] * len(cells))
+        first = books.synthesize("mosaic").plan(epsilon=5).release(release="early")
+    spent = books.standing()[0].spent
+    later = books.release("early").sample(4000)
+    assert any("fitted to all that was measured" in note for note in later.notes)
+    assert len(later) == 4000
+    assert later.to_csv() == books.publish("early", rows=4000).to_csv()
+    assert books.standing()[0].spent == spent
+    assert _known(later) > _known(first) - 0.03 > 0.8
+    assert _known(books.publish("early", method="independent")) < 0.7
+
+
+def _known(release) -> float:
+    """In what part of the rows age says who works."""
+    frame = release.to_pandas()
+    return float((((frame.age > 18) & (frame.age < 66)) == frame.works).mean())
 
 
 def test_values_by_column_are_a_condition():

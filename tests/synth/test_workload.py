@@ -13,7 +13,7 @@ from discreet import Budget, Category, Integer, Schema
 from discreet.errors import InputError
 from discreet.marginals.domain import Domain
 from discreet.synth import workload as room
-from discreet.synth.workload import MERGED
+from discreet.synth.workload import MERGED, closure
 
 
 def big(tmp_path, size: int = 5000):
@@ -59,3 +59,11 @@ def test_marginals_too_large_for_a_domain_found_later_are_left_out(monkeypatch):
     assert room.bearable(asked, domain) == {(0, 1): 2.0}
     monkeypatch.setattr(room, "LARGEST", 50)
     assert room.bearable(asked, domain) == {(0,): 1.0, (1,): 1.0, (2,): 1.0}
+
+
+def test_a_marginal_bears_on_what_shares_columns_with_it():
+    weights = {(0, 1, 2): 2.0, (1, 3): 0.5, (4,): 3.0}
+    inside = closure(weights, least=2)
+    assert list(inside) == [(0, 1), (0, 2), (1, 2), (1, 3), (0, 1, 2)]
+    for columns, weight in inside.items():
+        assert weight == sum(many * len({*columns} & {*marginal}) for marginal, many in weights.items())

@@ -50,7 +50,9 @@ class CodeTable:
 def _looked_up(column: str, one: Whole) -> str:
     if np.array_equal(one, np.arange(len(one))):
         return column
-    return f"([{', '.join(map(str, one.tolist()))}])[{column} + 1]::{code_type(int(one.max()) + 1)} AS {column}"
+    values = ", ".join(map(str, one.tolist()))
+    # Widened first: the next number after the last of 32,768 codes is none of the short ones they are kept in.
+    return f"([{values}])[{column}::INTEGER + 1]::{code_type(int(one.max()) + 1)} AS {column}"
 
 
 def code_type(size: int) -> str:

@@ -20,7 +20,7 @@ from weakref import WeakSet
 
 from discreet.data.spill import Spill
 
-__all__ = ["IDLE", "Engine", "Pool", "engines", "fixed_settings", "restart"]
+__all__ = ["IDLE", "Engine", "Pool", "engines", "fixed_settings", "restart", "retire"]
 
 IDLE = 8  # as many as a server lets run at once; each has some ten threads asleep and 4 to 15 MB
 
@@ -35,6 +35,7 @@ _KEPT = {
     "parquet_metadata_cache": "false",
     "lock_configuration": "true",
 }
+_RETIRED = "_discreet_retired"  # on a session, which is a copy for one question
 _BEGIN = "BEGIN TRANSACTION READ ONLY"
 # A database, table or view that outlives its question; the engine's own database is the one that may.
 _LEFT = """
@@ -112,7 +113,7 @@ class Pool:
         try:
             with engine.session() as session:
                 yield session
-            fit = engine.clean
+            fit = engine.clean and not getattr(session, _RETIRED, False)
         except BaseException:  # also when interrupted: who knows what it was in the middle of
             engine.close()
             raise
@@ -138,6 +139,11 @@ class Pool:
 
     def _after_fork(self) -> None:
         self._guard.release()
+
+
+def retire(session: Any) -> None:
+    """Have a lent engine ended when it comes back: DuckDB keeps the memory of tables that it stored, though empty."""
+    setattr(session, _RETIRED, True)
 
 
 def restart(session: Any) -> None:

@@ -31,6 +31,7 @@ __all__ = [
     "closed",
     "identity",
     "problem",
+    "spellings",
     "whole",
     "with_clocks",
     "with_seconds",
@@ -237,12 +238,16 @@ def as_label(raw: Expression, column: Category) -> Expression:
         return ibis.cases(*matches, else_=word) if matches else word
     if not kind.is_string():
         return word
-    cases = []
     numbers, truths = _spellings(tuple(column.values))
-    if numbers:
-        cases.append((among(word, numbers), word.replace(".0", "")))
+    cases = [(among(word, numbers), word.replace(".0", ""))] if numbers else []
     cases += [(word.isin(others), truth) for truth, others in truths]
     return ibis.cases(*cases, else_=word) if cases else word
+
+
+def spellings(column: Category) -> dict[str, str]:
+    """Other texts that stand for declared values where text is stored, each with its value."""
+    numbers, truths = _spellings(tuple(column.values))
+    return {text: text[:-2] for text in numbers} | {text: truth for truth, others in truths for text in others}
 
 
 @lru_cache(maxsize=2)

@@ -30,8 +30,8 @@ from discreet.data.files import DELIMITERS, Files, files_at
 from discreet.data.frame import Frame
 from discreet.data.layout import Layout
 from discreet.data.parquet_file import Drift, read_parquet
-from discreet.data.pool import engines, fixed_settings
-from discreet.data.spark import files_read, is_frame, shown, with_zones
+from discreet.data.pool import engines, fixed_settings, retire
+from discreet.data.spark import FrameCache, files_read, is_frame, shown, with_zones
 from discreet.data.spill import Spill
 from discreet.data.stamp import Stamp, write_counters
 from discreet.errors import DiscreetError, InputError, MissingExtraError, Phrase, kind_of
@@ -51,8 +51,16 @@ _POSTGRES = "SET TimeZone = 'UTC'; SET default_transaction_read_only = on"
 class Connection:
     """Private data, opened. Lives inside the one door."""
 
-    def __init__(self, backend: Any, table: Any, copies: Copies | None = None, *, in_memory: bool = False) -> None:
+    def __init__(
+        self,
+        backend: Any,
+        table: Any,
+        copies: Copies | None = None,
+        cache: FrameCache | None = None,
+        in_memory: bool = False,
+    ) -> None:
         self._backend = backend
+        self._cache = cache
         self._in_memory = in_memory
         self._copies = copies
         self.table = table
@@ -69,9 +77,14 @@ class Connection:
         """Have the engine keep a table of codes, c0, c1, ..., for as long as it is open; None where it keeps none."""
         if self._backend.name != "duckdb":
             return None
+        retire(self._backend)
         name = f"codes_{uuid.uuid4().hex}"  # an engine may be open more than once
         self._run(lambda expression: self._backend.create_table(name, expression, temp=True), codes)
         return CodeTable(self._backend, name, limited="many" in codes.columns)
+
+    def cached(self, codes: Any) -> Any:
+        """The same table, which Spark computes once while it is open; `store` is for other engines."""
+        return codes if self._cache is None else self._cache.cached(codes)
 
     def bind(self) -> None:
         """Have the engine compile the table; no row of it is read."""
@@ -261,10 +274,9 @@ class Source:
         import ibis
 
         if self.kind == "spark":
-            with shown(self.place, self.table) as (session, name):
-                backend = ibis.pyspark.connect(session)
-                table = with_zones(backend.table(name), session, name)
-                yield Connection(backend, self._widened(backend, table, copies))
+            with shown(self.place, self.table) as (session, name), FrameCache(ibis.pyspark.connect(session)) as cache:
+                table = with_zones(cache.backend.table(name), session, name)
+                yield Connection(cache.backend, self._widened(cache.backend, table, copies), cache=cache)
             return  # the session is not ours to end
         kinds = {self.kind, *(other.kind for _, other in self.others)}
         frames = "frame" in kinds

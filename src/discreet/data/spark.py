@@ -18,7 +18,7 @@ from discreet.core.wire import Json
 from discreet.data.stamp import Stamp
 from discreet.errors import DiscreetError, InputError, MissingExtraError, Phrase
 
-__all__ = ["files_read", "is_frame", "shown", "with_zones"]
+__all__ = ["FrameCache", "files_read", "is_frame", "shown", "with_zones"]
 
 _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",  # the day of a moment must not depend on the machine
@@ -107,6 +107,30 @@ def shown(place: Any, table: str | None) -> Iterator[tuple[Any, str]]:
             yield session, name
         finally:
             session.catalog.dropTempView(name)
+
+
+class FrameCache:
+    """Tables that Spark computes once, in the memory of its executors or on their disks, until this ends."""
+
+    def __init__(self, backend: Any) -> None:
+        self.backend = backend
+        self._frames: list[tuple[str, Any]] = []
+
+    def cached(self, expression: Any) -> Any:
+        """The same table, computed by whoever reads it first."""
+        frame = self.backend.raw_sql(self.backend.compile(expression)).persist()
+        name = f"discreet_cached_{next(_numbers)}"
+        self._frames.append((name, frame))
+        frame.createTempView(name)
+        return self.backend.table(name)
+
+    def __enter__(self) -> FrameCache:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for name, frame in reversed(self._frames):
+            frame.sparkSession.catalog.dropTempView(name)
+            frame.unpersist()
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -49,7 +50,7 @@ def read_statement(text: str, field: str = "sql", shown: str | None = None, dial
             raise InputError(field, written, "a question that begins with SELECT", hint)
         trees = sqlglot.parse(text, read=dialect)
     except (errors.SqlglotError, RecursionError) as error:
-        raise InputError(field, written, f"valid SQL{_near(error)}", _quoted(text)) from None
+        raise InputError(field, written, f"valid SQL{_near(error)}", _quoted(text, shown)) from None
     if len(trees) != 1 or trees[0] is None:
         raise InputError(field, written, "a single statement")
     for node in trees[0].walk():
@@ -70,8 +71,10 @@ def _near(error: Exception) -> str:
     return f" (up to line {found['line']}, column {found['col']})"
 
 
-def _quoted(text: str) -> str:
-    return 'Quote names with double quotes: "zip code".' if "`" in text else ""
+def _quoted(text: str, expression: str | None) -> str:
+    """What to do about a name with spaces or signs, if that may be what was meant."""
+    odd = expression is not None and '"' not in expression and re.search(r"[?$%#]|\w \w", expression)
+    return 'Quote names with double quotes: "zip code".' if "`" in text or odd else ""
 
 
 def place(node: Any) -> str:

@@ -8,6 +8,7 @@ are of the same rows and agree. Proof: docs/proofs/synth-counts.md.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,9 @@ from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.errors import InputError
 from discreet.marginals.counts import Bins, Columns
+from discreet.marginals.cover import cover
 from discreet.marginals.domain import Attribute, Domain
+from discreet.marginals.marginal_index import MarginalIndex
 from discreet.marginals.multiples import Multiples
 from discreet.noise.bits import words
 from discreet.query.compile import chosen
@@ -38,11 +41,13 @@ from discreet.query.question import Query
 __all__ = ["EngineCounts", "code_columns", "encode", "moved_by"]
 
 Expression = Any  # ibis expressions carry no useful static types here
+Cells = NDArray[np.int64]
 
 LARGEST = 2**24
 """How many cells one marginal may have."""
 
 _AT_ONCE = 128  # marginals in one query
+_TOGETHER = 2**14  # cells of a table that holds several
 _CELL, _MANY, _PERSON, _ORDER, _PLACE = "cell", "many", "person", "order", "place"
 _BITS = 31
 _MASK = 2**_BITS - 1
@@ -70,21 +75,24 @@ class EngineCounts:
     ) -> None:
         salt = [int(word) & _MASK for word in words(bits, 8)]
         rows = encode(domain, schema, data.table, salt, condition)
-        self._begin(domain, data, rows, data.store(rows))
+        self._begin(domain, data, data.cached(rows), data.store(rows))
 
     @classmethod
     def of_codes(cls, domain: Domain, data: Connection, rows: Expression) -> EngineCounts:
         """Counts of a table of codes, c0, c1, ..., none of them missing, that was made in the engine otherwise."""
         found = cls.__new__(cls)
-        found._begin(domain, data, rows, data.store(rows))
+        found._begin(domain, data, data.cached(rows), data.store(rows))
         return found
 
     def _begin(self, domain: Domain, data: Connection, rows: Expression, stored: CodeTable | None) -> None:
         self.domain = domain
+        self._sizes = domain.sizes
         self._data = data
         self._rows = rows
         self._stored = stored
-        self._found: dict[Columns, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
+        self._found: dict[Columns, tuple[Cells, Cells]] = {}
+        self._counted = MarginalIndex(self._sizes)
+        self._told = False
 
     def merged(self, bins: Bins) -> EngineCounts:
         """Counts of the same table of codes, put together in bins by the engine."""
@@ -92,59 +100,80 @@ class EngineCounts:
         other = EngineCounts.__new__(EngineCounts)
         rows, stored = self._rows, self._stored
         if stored is None:
-            rows = rows.mutate(**{_name(place): _binned(rows[_name(place)], one) for place, one in enumerate(maps)})
+            binned = {_name(place): _binned(rows[_name(place)], one) for place, one in enumerate(maps)}
+            rows = self._data.cached(rows.mutate(**binned))
         else:
             stored = stored.mapped(maps)
         other._begin(self.domain.merged(maps), self._data, rows, stored)
+        # What was put together came out of the data, and so does how many marginals there are to count.
+        other._told = True
         return other
 
     def prepare(self, marginals: Iterable[Columns]) -> None:
         """Count these now, all at once, because they will be asked for."""
         wanted: list[Columns] = []
+        held = self._counted.copy()
         for columns in sorted(set(marginals), key=lambda one: (-len(one), one)):
             if self.domain.cells(columns) > LARGEST:
                 named = ", ".join(self.domain.names[column] for column in columns)
                 raise InputError("columns", named, f"columns of at most {LARGEST:,} cells together")
-            if self._holder(columns, [*self._found, *wanted]) is None:
+            if held.holder(columns) is None:
                 wanted.append(columns)
-        for first in range(0, len(wanted), _AT_ONCE):
+                held.add(columns)
+        if wanted and not self._told:  # once: listeners may know no more of it than what is public
             notify("counting in the engine")
-            if self._stored is None:
-                self._count(wanted[first : first + _AT_ONCE])
-            else:
-                for columns in wanted[first : first + _AT_ONCE]:
-                    self._found[columns] = self._stored.tally(columns, self.domain.sizes)
+            self._told = True
+        if self._stored is None:
+            self._count_together(wanted)
+            return
+        for columns in wanted:
+            self._keep(columns, *self._stored.tally(columns, self._sizes))
 
     def marginal(self, columns: Columns) -> NDArray[np.int64]:
         """The counts, one axis a column."""
-        held = self._holder(columns, self._found)
+        held = self._counted.holder(columns)
         if held is None:
             self.prepare([columns])
             held = columns
-        cells, counts = self._found[held]
-        sizes = self.domain.sizes
-        shape = tuple(sizes[column] for column in columns)
-        if held != columns:
-            codes = np.unravel_index(cells, tuple(sizes[column] for column in held))
-            kept = tuple(code for column, code in zip(held, codes, strict=True) if column in columns)
-            cells = np.ravel_multi_index(kept, shape) if kept else np.zeros_like(cells)
+        cells, counts = self._added_up(held, *self._found[held], columns)
         table = np.zeros(self.domain.cells(columns), dtype=np.int64)
-        np.add.at(table, cells, counts)
-        return table.reshape(shape)
+        table[cells] = counts
+        return table.reshape(tuple(self._sizes[column] for column in columns))
 
-    def _holder(self, columns: Columns, among: Iterable[Columns]) -> Columns | None:
-        """The smallest marginal among those given that holds these columns, itself first."""
-        held = [one for one in among if set(columns) <= set(one)]
-        return min(held, key=self.domain.cells, default=None)
+    def _keep(self, columns: Columns, cells: Cells, counts: Cells) -> None:
+        self._found[columns] = cells, counts
+        self._counted.add(columns)
 
-    def _count(self, marginals: Sequence[Columns]) -> None:
+    def _count_together(self, marginals: Sequence[Columns]) -> None:
+        """Count tables that hold several marginals each, since a row is unfolded for each of them, and add these up."""
+        tables = cover(self._sizes, marginals, _TOGETHER)
+        for first in range(0, len(tables), _AT_ONCE):
+            counted = self._count([columns for columns, _ in tables[first : first + _AT_ONCE]])
+            for (held, places), (cells, counts) in zip(tables[first : first + _AT_ONCE], counted, strict=True):
+                for place in places:
+                    self._keep(marginals[place], *self._added_up(held, cells, counts, marginals[place]))
+
+    def _added_up(self, held: Columns, cells: Cells, counts: Cells, columns: Columns) -> tuple[Cells, Cells]:
+        """The cells of some columns that are not empty and their counts, from those of more columns."""
+        if held == columns:
+            return cells, counts
+        codes = np.unravel_index(cells, tuple(self._sizes[column] for column in held))
+        kept = tuple(code for column, code in zip(held, codes, strict=True) if column in columns)
+        shape = tuple(self._sizes[column] for column in columns)
+        inside = np.ravel_multi_index(kept, shape) if kept else np.zeros_like(cells)
+        known, place = np.unique(inside, return_inverse=True)
+        sums = np.zeros(len(known), dtype=np.int64)
+        np.add.at(sums, place, counts)
+        return known, sums
+
+    def _count(self, marginals: Sequence[Columns]) -> list[tuple[Cells, Cells]]:
         """One query: every row is unfolded into its cell of each marginal, and cells are counted."""
         import ibis
 
         rows, starts = self._rows, np.cumsum([0, *(self.domain.cells(columns) for columns in marginals)])
         kind = "int32" if starts[-1] <= _MASK else "int64"
         cells = [
-            _cell(rows, columns, self.domain.sizes, kind) + ibis.literal(int(start), kind)
+            _cell(rows, columns, self._sizes, kind) + ibis.literal(int(start), kind)
             for columns, start in zip(marginals, starts, strict=False)
         ]
         limited = [_MANY] if _MANY in rows.columns else []
@@ -154,9 +183,8 @@ class EngineCounts:
         order = np.argsort(found[_CELL])
         numbers, counts = found[_CELL][order], found[_MANY][order]
         ends = np.searchsorted(numbers, starts)
-        for place, columns in enumerate(marginals):
-            here = slice(ends[place], ends[place + 1])
-            self._found[columns] = (numbers[here] - starts[place], counts[here])
+        slices = [slice(*pair) for pair in pairwise(ends)]
+        return [(numbers[here] - start, counts[here]) for here, start in zip(slices, starts, strict=False)]
 
 
 def encode(

@@ -16,7 +16,7 @@ from discreet.data.column import Category, Date, Integer, Real, Timestamp
 from discreet.data.dialect import as_bytes, engine_of, joins, listed
 from discreet.data.expression.calendar import day_number
 from discreet.data.instant import Instant
-from discreet.data.read import as_declared, as_label, as_text, bounded, whole, within_bounds
+from discreet.data.read import as_declared, as_label, as_text, bounded, spellings, whole, within_bounds
 from discreet.data.schema import Schema
 from discreet.query.key import Key
 
@@ -67,7 +67,7 @@ def group_codes(
     engine = engine_of(table)
     many = [place for place, key in enumerate(keys) if joins(engine) and _is_listed(key, schema)]
     for place in many:
-        labels = _labels(place, keys[place], schema, engine)
+        labels = _labels(place, keys[place], schema, table)
         sought, label = _sought(table, keys[place], schema), labels[f"discreet label {place}"]
         if label.type().is_string():  # as bytes: engines may compare text by a rule of its column
             sought, label = as_bytes(sought, engine), as_bytes(label, engine)
@@ -83,12 +83,23 @@ def _is_listed(key: Key, schema: Schema) -> bool:
     return key.edges is None and named and len(key.labels(schema)) > _FEW
 
 
-def _labels(place: int, key: Key, schema: Schema, engine: str) -> Expression:
-    named = {label: index for index, label in enumerate(key.labels(schema)) if label is not None}
+def _labels(place: int, key: Key, schema: Schema, table: Expression) -> Expression:
+    named = _named(key, schema, table)
     kind = "int64" if isinstance(schema.columns[key.column], Integer | Date | Timestamp) else "string"
     label, code = f"discreet label {place}", f"discreet code {place}"
     labels = list(named) if kind == "string" and all(type(each) is str for each in named) else _marks(named)
-    return listed({label: labels, code: list(named.values())}, {label: kind, code: "int64"}, engine)
+    return listed({label: labels, code: list(named.values())}, {label: kind, code: "int64"}, engine_of(table))
+
+
+def _named(key: Key, schema: Schema, table: Expression) -> dict[Any, int]:
+    """What is looked up, and the place of the label that it stands for: labels, and where text is stored also other
+    texts for them. These are compared as they are, for an engine would rewrite a text again for every label.
+    """
+    column = schema.columns[key.column]
+    named = {label: index for index, label in enumerate(key.labels(schema)) if label is not None}
+    if isinstance(column, Category) and table[schema.slot(key.column)].type().is_string():
+        named |= {text: named[value] for text, value in spellings(column).items() if value in named}
+    return named
 
 
 def _marks(labels: Iterable[Any]) -> list[Any]:
@@ -104,7 +115,7 @@ def _sought(table: Expression, key: Key, schema: Schema) -> Expression:
             return as_declared(raw, column)
         case Date():
             return day_number(as_declared(raw, column))
-        case Category():
+        case Category() if not raw.type().is_string():
             return as_label(raw, column)
         case _:
             return as_text(raw)
@@ -129,7 +140,7 @@ def _code(key: Key, schema: Schema, table: Expression, found: Expression | None,
         return found
     # Undeclared text need not be struck out where the declared one is looked up anyway.
     plain = isinstance(column, Category) and (None not in labels or key.values is None)
-    value = as_label(raw, column) if plain and isinstance(column, Category) else as_declared(raw, column)
+    value = _sought(table, key, schema) if plain else as_declared(raw, column)
     if key.edges is not None and isinstance(column, Integer | Real | Date | Timestamp):
         if clamped:
             return _bin(key.edges, value)
@@ -138,9 +149,7 @@ def _code(key: Key, schema: Schema, table: Expression, found: Expression | None,
         return ibis.cases((inside, _bin(key.edges, value)), (value.isnull(), gap), else_=ibis.null("int64"))
     other = ibis.literal(labels.index(None), "int64") if None in labels else ibis.null("int64")
     if found is None:
-        named = [
-            (_mark(label), ibis.literal(index, "int64")) for index, label in enumerate(labels) if label is not None
-        ]
+        named = [(_mark(label), ibis.literal(index, "int64")) for label, index in _named(key, schema, table).items()]
         none = ibis.null("int64")  # where missing values alone are left
         found = value.cases(*named, else_=none) if named else none
     if isinstance(column, Integer | Date | Timestamp) and not clamped:

@@ -14,8 +14,8 @@ from discreet.core.lazy import lazy
 
 if TYPE_CHECKING:
     from discreet.synth.ask import SynthAsk as SynthAsk
-    from discreet.synth.fitting import FittedRows as FittedRows
-    from discreet.synth.fitting import rows_from_marginals as rows_from_marginals
+    from discreet.synth.fitted_rows import FittedRows as FittedRows
+    from discreet.synth.fitted_rows import rows_from_marginals as rows_from_marginals
     from discreet.synth.methods import METHODS as METHODS
     from discreet.synth.methods import method_named as method_named
     from discreet.synth.model import Model as Model
@@ -29,7 +29,7 @@ __getattr__, __dir__, __all__ = lazy(
     __name__,
     {
         "ask": ("SynthAsk",),
-        "fitting": ("FittedRows", "rows_from_marginals"),
+        "fitted_rows": ("FittedRows", "rows_from_marginals"),
         "methods": ("METHODS", "method_named"),
         "model": ("Model", "fit"),
         "noisy_marginals": ("NoisyMarginals",),

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 from attrs import frozen
 
 from discreet.core.exact import Number
-from discreet.data.column import Integer
+from discreet.data.column import Boolean, Category, Integer, Text
 from discreet.data.schema import Schema
 from discreet.errors import InputError, kind_of
 from discreet.ledger.budget import Allotment
@@ -205,6 +205,7 @@ class SynthAsk(Ask):
         check_rows(rows)
         made = made_columns(schema, self.columns, self.differences)
         parts = [part for one in made for part in one.parts]
+        _check_bins(self.bins, schema)
         discovered = check_discovered(self.discover, parts, schema)
         domain = Domain.of(schema, parts, self.bins, partitions_of(made, schema), discovered)
         keys = self.keys if self.keys is not None else _numbered(schema, self.columns)
@@ -276,7 +277,7 @@ class CheckedSynth(Checked[SyntheticRelease]):
             prior=self.prior,
             searches=plan_values(self.discover, self.schema, self.condition, allotment, price, self.delta),
         )
-        return plan.by(*chosen_method(plan.domain, plan.workload)) if self.method == "auto" else plan
+        return plan.by(*chosen_method(plan.domain, plan.workload, plan.currency)) if self.method == "auto" else plan
 
     def _enough(self, planned: SynthPlan, price: Price) -> None:
         """Refuse a price at which not even single columns could be told from noise, or which buys none."""
@@ -290,6 +291,15 @@ class CheckedSynth(Checked[SyntheticRelease]):
         if off >= _FAR:
             allowed = f"more: a count of one of {width} columns would be off by +-{off:,} or more, which says nothing"
             raise InputError(price.way, float(price.amount), allowed, "Nothing was spent.")
+
+
+def _check_bins(bins: Any, schema: Schema) -> None:
+    """Refuse bins of a column that has none: its values are told apart as they are."""
+    for name in bins if isinstance(bins, Mapping) else ():
+        column = schema.columns.get(name)
+        if isinstance(column, Category | Boolean | Text):
+            hint = f"Every declared value of {name} has a code of its own."
+            raise InputError(f"bins.{name}", kind_of(column), "given for a column of numbers or days", hint)
 
 
 def _numbered(schema: Schema, columns: Iterable[str] | None) -> dict[str, str | int]:

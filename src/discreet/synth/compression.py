@@ -23,9 +23,10 @@ from discreet.synth.junction import Floats
 from discreet.synth.model import noisy_total, simplex
 from discreet.synth.sample import Codes, open_bins
 
-__all__ = ["BINS", "Compression", "compress"]
+__all__ = ["BINS", "Compression", "compress", "shares_in_bins"]
 
 _CLEAR = 3.0  # standard deviations of noise that a bin must rise above
+_OUTLYING = 4.0  # and a code above the others of its bin: one that noise lifted would get all that the bin holds
 _SHORT = 24  # columns with so few ordered codes are merged only where noise hides them
 BINS = 32
 """Longer ones are merged to bins that hold about one part in so many of all rows, unless said otherwise."""
@@ -72,7 +73,7 @@ def compress(domain: Domain, measured: Sequence[Target], total: float, parts: in
         variance: Floats = deviation**2 * len(one) * part * (1 - part) + doubt * part**2
         bins.append(one)
         targets.append(Target(target.columns, values, variance))
-        shares.append(_shares(counts, deviation, one))
+        shares.append(shares_in_bins(counts, deviation, one))
     return Compression(tuple(bins), tuple(targets), tuple(shares))
 
 
@@ -142,8 +143,8 @@ def _others(counts: Floats, deviation: float) -> NDArray[np.int64]:
     return found
 
 
-def _shares(counts: Floats, deviation: float, bins: NDArray[np.int64]) -> Floats:
-    """What part of its bin each code is taken to be."""
+def shares_in_bins(counts: Floats, deviation: float, bins: NDArray[np.int64]) -> Floats:
+    """What part of its bin each code is taken to be, from noisy counts of codes and the deviation of their noise."""
     shares = np.ones(len(bins))
     order = np.argsort(bins, kind="stable")
     for places in np.split(order, np.cumsum(np.bincount(bins))[:-1]):
@@ -158,7 +159,7 @@ def _calmed(counts: Floats, deviation: float) -> Floats:
     """Counts drawn towards their mean as far as noise may have spread them, but for those that stand out clearly."""
     rest = np.ones(len(counts), dtype=bool)
     for _ in range(3):
-        rest = counts - counts[rest].mean() <= _clear(len(counts), deviation)
+        rest = counts - counts[rest].mean() <= _OUTLYING * deviation
     calm, inside = counts.copy(), counts[rest]
     middle = inside.mean()
     spread = float(((inside - middle) ** 2).sum())

@@ -7,8 +7,10 @@ With probabilities p of the model, counts y of a known variance and N rows, the 
 and a step moves every potential against w * (p - y / N). In the space of probabilities that is mirror descent with
 entropy as its distance: steps are multiplicative, so cells that the start holds to be nearly empty stay so unless much
 speaks against it. That large cells weigh less makes it quick, since they react most; that cells of up to 300 deviations
-weigh the same keeps it from running after noise in the small ones. Momentum makes it quicker. Where the error rises
-the last step is taken back and momentum dropped.
+weigh the same keeps it from running after noise in the small ones. Noise of less than a row counts as one of a row:
+where it is little, discrete noise falls exponentially with the price, and a count with a variance of a half would weigh
+a millionth of one with next to none, and not be met in any number of steps. Momentum makes it quicker. Where the error
+rises the last step is taken back and momentum dropped.
 
 It is meant to be stopped early. Strong dependence is met in the first steps, noise is followed in the last: a minimum
 that is reached in full is farther from the table than what came before it. The truth itself is about one variance away
@@ -36,6 +38,7 @@ _BACK = 0.8  # a step shrinks by this when momentum, and not its length, may hav
 _EVEN = 300  # deviations up to which small cells and empty ones weigh the same
 _SMALL = 200  # and at least up to one part in so many of all rows
 _STILL = 1e-12  # steps of no effect
+_WHOLE = 1.0  # a variance below which counts weigh the same: rows are whole, and less noise tells nothing more
 _ENOUGH = 0.65  # variances from the counts, in the mean: nearer is following noise
 Evaluate = Callable[[Sequence[Floats]], list[Floats]]
 
@@ -118,7 +121,7 @@ def _weights(targets: Sequence[Target], total: float) -> Floats:
     """How much each count says. One of a single code says how many rows there are, and nothing of the model."""
     found = []
     for target in targets:
-        noise = np.sqrt(np.broadcast_to(target.variance, target.values.shape))
+        noise = np.sqrt(np.maximum(np.broadcast_to(target.variance, target.values.shape), _WHOLE))
         even = np.maximum(_EVEN * noise, total / _SMALL)
         found.append((1 / (noise**2 * (np.maximum(target.values, 0.0) + even))).ravel())
     most = max((float(one.max()) for one in found if one.size > 1), default=1.0)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.release import plural
 from discreet.data.column import Column, Date, Integer, Real, Timestamp
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
@@ -21,10 +22,18 @@ from discreet.noise.replay import Replay, uniforms
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate, checked, columns_of
 from discreet.synth.parts import MadeColumn, assemble, draw_parts, names_of, plain_columns
-from discreet.synth.rows import ColumnValues, number_of
+from discreet.synth.rows import ColumnValues, number_of, seed_of
 from discreet.synth.sample import Codes
 
-__all__ = ["compared_columns", "holds", "possible", "read_conditions", "repaired"]
+__all__ = [
+    "compared_columns",
+    "holds",
+    "named_columns",
+    "possible",
+    "read_conditions",
+    "repaired",
+    "repaired_beside",
+]
 
 _TRIES = 2**17
 _FIRST = 2**10
@@ -56,7 +65,7 @@ def read_conditions(
             read = checked(parse_condition(condition) if isinstance(condition, str) else condition, schema)
         except InputError as problem:
             raise problem.about("impossible") from None
-        for name in _named(read):
+        for name in named_columns(read):
             if name not in domain.names and name not in (one.name for one in columns):
                 raise InputError("impossible", name, "about columns that are made", among=[one.name for one in columns])
             if name in domain.names and domain.attributes[domain.place(name)].unknown:
@@ -69,7 +78,7 @@ def read_conditions(
     if found and not any(len(possible(domain, declared, found, tries, columns)) for tries in (_FIRST, _TRIES)):
         hint = "Nothing was spent. Conditions say which rows cannot be, not which ones can."
         allowed = f"conditions that leave some rows possible: none of the {_TRIES:,} combinations tried is"
-        raise InputError("impossible", Phrase(f"{len(found)} conditions"), allowed, hint)
+        raise InputError("impossible", Phrase(plural(len(found), "condition")), allowed, hint)
     return tuple(found)
 
 
@@ -101,7 +110,7 @@ def _check_compared(name: str, schema: Schema) -> None:
         raise InputError("impossible", name, "a comparison of two columns of numbers, of days or of times")
 
 
-def _named(condition: Predicate) -> list[str]:
+def named_columns(condition: Predicate) -> list[str]:
     """The columns that a condition names; those of a comparison of two columns are two."""
     found = []
     for name in columns_of(condition):
@@ -118,7 +127,8 @@ def possible(
     made: Sequence[MadeColumn] = (),
 ) -> Codes:
     """Some combinations of codes that meet no condition, evenly from all of the domain."""
-    named = sorted({place for one in conditions for name in _named(one) for place in _places(name, domain, made)})
+    names = {name for one in conditions for name in named_columns(one)}
+    named = sorted({place for name in names for place in _places(name, domain, made)})
     sizes = [domain.sizes[place] for place in named]
     codes = np.zeros((tries, len(domain)), dtype=np.int64)
     shares = uniforms(Replay(b"possible"), tries * len(domain)).reshape(tries, -1)
@@ -171,6 +181,30 @@ def repaired(
     return work.codes, work.full, changed
 
 
+def repaired_beside(
+    domain: Domain,
+    columns: Mapping[str, Column],
+    codes: Codes,
+    drawn: Mapping[str, ColumnValues],
+    conditions: Sequence[Predicate],
+    made: Sequence[MadeColumn],
+    settled: Collection[str],
+) -> tuple[dict[str, ColumnValues], int, Truth]:
+    """Values of rows of which some columns may not change, how many rows changed, and which of them still cannot be.
+
+    `settled` are those columns and their parts; `drawn` the values of all attributes as they are.
+    """
+    bits = Replay(seed_of(codes) + b"repair beside")
+    kept = {domain.place(name) for name in settled if name in domain.names}
+    work = _Repair(domain, columns, made, conditions, codes.copy(), dict(drawn), bits, kept)
+    before = len(codes) - len(work.good)
+    if len(work.good):
+        for condition in conditions:
+            work.mend(condition)
+    bad = _any(conditions, work.full, domain)
+    return work.drawn, before - int(bad.sum()), bad
+
+
 def _settled(
     domain: Domain,
     columns: Mapping[str, Column],
@@ -199,7 +233,9 @@ class _Repair:
         codes: Codes,
         drawn: dict[str, ColumnValues],
         bits: Replay,
+        settled: Collection[int] = (),
     ) -> None:
+        self.settled = settled
         self.domain, self.columns, self.made, self.conditions, self.bits = domain, columns, made, conditions, bits
         self.codes, self.drawn = codes, drawn
         self.good = np.flatnonzero(~_any(conditions, self.full, domain))  # as they came: whom others may borrow from
@@ -211,12 +247,14 @@ class _Repair:
 
     def mend(self, condition: Predicate) -> None:
         """Change rows that meet this condition: one of its columns, the last named first; then all of them."""
-        named = [_places(name, self.domain, self.made) for name in _named(condition)]
+        named = [_places(name, self.domain, self.made) for name in named_columns(condition)]
         every = list(dict.fromkeys(place for places in named for place in places))
+        free = [place for place in every if place not in self.settled]
         for places in reversed(named):
-            self.replace(places, [other for other in every if other not in places], condition)
+            changed = [place for place in places if place in free]
+            self.replace(changed, [other for other in every if other not in changed], condition)
         for _ in range(_ROUNDS):
-            self.replace(every, [], condition)
+            self.replace(free, [], condition)
 
     def replace(self, columns: list[int], kept: list[int], condition: Predicate | None = None) -> None:
         """Columns of impossible rows from possible ones that agree in `kept`, where fewer conditions are met then."""

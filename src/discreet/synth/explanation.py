@@ -29,7 +29,7 @@ from discreet.synth.spikes import SHARE, least_rows, searched
 if TYPE_CHECKING:
     from discreet.synth.plan import SynthPlan
 
-__all__ = ["declared_notes", "explained"]
+__all__ = ["attribute_words", "declared_notes", "explained"]
 
 _DELTA = Fraction(1, 10**6)
 _MINUTE = 60
@@ -144,7 +144,7 @@ def _unseen(plan: SynthPlan) -> list[Note]:
     pairs = [pair for pair in itertools.combinations(range(width), 2) if pair not in held and pair not in plan.left_out]
     if not pairs:
         return []
-    named = [" x ".join(_words(plan.domain.names[column], plan.made) for column in pair) for pair in pairs]
+    named = [" x ".join(attribute_words(plan.domain.names[column], plan.made) for column in pair) for pair in pairs]
     text = f"{plural(len(pairs), 'pair')} of columns nobody will look at, and which may come out as independent"
     return [Note("marginals", f"{text}: {_few(named)}.", ())]
 
@@ -166,7 +166,8 @@ def _put_together(plan: SynthPlan) -> list[str]:
     for one in plan.made:
         if one.base is not None:
             text = f"{one.name} is made from {one.base} and the difference between them"
-            lines.append(f"{text}; where {one.base} is missing, so is {one.name}.")
+            rest = f"; where only {one.base} is missing, {one.name} is drawn without it" if len(one.parts) > 1 else ""
+            lines.append(f"{text}{rest}.")
         elif not one.plain:
             step = getattr(plan.schema.column(one.name), "step", None)
             seconds = "; seconds are drawn evenly" if step is None or step < _MINUTE else ""
@@ -191,7 +192,7 @@ def _values(plan: SynthPlan) -> list[str]:
     noise = plan.blank().noise(plan.search / len(fine))
     least = [least_rows(one, noise) for one in fine]
     many = f"{min(least):,}" if min(least) == max(least) else f"{min(least):,} to {max(least):,}"
-    named = _few([_words(one.name, plan.made) for one in fine])
+    named = _few([attribute_words(one.name, plan.made) for one in fine])
     return [
         *lines,
         f"For {float(SHARE):.0%} of the price, values of {named} that more than about {many} rows share are found and "
@@ -200,7 +201,7 @@ def _values(plan: SynthPlan) -> list[str]:
     ]
 
 
-def _words(attribute: str, made: Sequence[MadeColumn]) -> str:
+def attribute_words(attribute: str, made: Sequence[MadeColumn]) -> str:
     """What people call an attribute: the time of pickup, say."""
     for one in made:
         if attribute in one.parts and not one.plain and one.base is None:

@@ -23,7 +23,7 @@ from discreet.core.mechanism import Bits
 from discreet.noise.replay import uniforms
 from discreet.synth.descent import Target
 from discreet.synth.junction import Floats
-from discreet.synth.sample import Codes, deal
+from discreet.synth.sample import CODE, Codes, deal
 
 __all__ = ["Factors", "fit_factors"]
 
@@ -49,7 +49,7 @@ class Factors:
     def rows(self, count: int, bits: Bits) -> Codes:
         """So many rows, about as many of each kind, every column dealt by itself."""
         kind = np.arange(count) * len(self.tables[0]) // max(count, 1)
-        return np.stack([deal(table, kind, bits) for table in self.tables], axis=1)
+        return np.stack([deal(table, kind, bits).astype(CODE) for table in self.tables], axis=1)
 
 
 def fit_factors(shares: Sequence[Floats], pairs: Sequence[Target], total: float, bits: Bits) -> Factors:

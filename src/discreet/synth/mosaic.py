@@ -1,7 +1,8 @@
 """Discreet's own method: few codes, many small marginals, one tree, and weights for what the tree cannot hold.
 
-1. Every column is measured alone, and its codes are merged where noise hides them (`compress`).
-2. If noise will leave pairs good enough, all pairs of the workload are measured at once and those that differ from
+1. Every column is measured alone, and its codes are merged where noise hides them (`compress`). What has many codes
+   and is used often is measured better (`allocate`).
+2. If that promises the smaller error, all pairs of the workload are measured at once and those that differ from
    independence are kept ("flat"). Otherwise the marginals that the model gets most wrong are chosen, some at a time,
    and measured, with less noise once there is little left to see ("adaptive").
 3. A junction tree of bounded size is fitted. Marginals that would make it too large are met by weighting its rows.
@@ -13,7 +14,7 @@ them are measured at once, and the few factors that stand out of their noise tog
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -23,6 +24,7 @@ from discreet.errors import InputError
 from discreet.marginals.counts import Columns
 from discreet.marginals.meter import Meter, Noisy
 from discreet.noise.replay import Replay, key_of
+from discreet.synth.allocation import allocate
 from discreet.synth.compression import BINS, compress
 from discreet.synth.descent import Target, average_targets
 from discreet.synth.factors import fit_factors
@@ -42,13 +44,15 @@ _PAIRS = Fraction(14, 17)  # of what single columns leave, the part that all pai
 _PICKS = {"rho": 80, "epsilon": 24}  # a first pick costs one part in so many
 _SELECT = Fraction(1, 10)  # of what a pick costs, the part that goes into choosing
 _BATCH = 6
-_BEARABLE = 0.11  # mean error of pairs by their noise, a part of all rows, up to which all are measured at once
+_SEEN = {"rho": 48, "epsilon": 6}  # about how many chosen marginals share most of the price
+_FALLING = {"rho": 0.5, "epsilon": 1.0}  # the power of its price by which the noise of a marginal falls
+_UNSEEN = 0.08  # how far off a pair is taken to be, as a part of all rows, where it is not chosen
 _LATE = 8  # picks after all pairs were measured
 _ROUND, _END, _WEIGH, _AGAIN = 40, 300, 60, 20  # steps of descent, at most
 _LOUDER = {"rho": 4, "epsilon": 2}  # how much more half the noise costs
 _CANDIDATES = 1000
-_MOST_ROWS = 200_000  # for weights
-_MOST_LOOKS = 6_000_000  # rows times marginals for weights
+_MOST_ROWS, _LEAST_ROWS = 200_000, 20_000  # for weights, if the table has so many
+_MOST_LOOKS = 12_000_000  # rows times marginals for weights
 _FULL = 1024.0  # the heaviest weight as the meter gets it, which rounds them up to multiples of 1/64
 _MOST_BINS, _LEAST_BINS = 64, 16  # of a long column: where pairs have little noise, and in a wide table
 _FINE = 1.2  # bins of a long column, times the square root of a pair's noise as a part of all rows
@@ -88,21 +92,22 @@ class _Mosaic:
         meter.prepare(alone)
         notify("measuring single columns")
         share = _alone(width) if closure(self.workload, least=2) else Fraction(1)
-        ones = [self._keep(meter.measure(columns, share * meter.price / width)) for columns in alone]
+        amounts = allocate(share * meter.price, meter.domain.sizes, _uses(self.workload, alone))
+        ones = [self._keep(meter.measure(*asked)) for asked in zip(alone, amounts, strict=True)]
         self._merge(ones)
         bearing = self._bearing()
         notify("measuring marginals")  # also where there turn out to be none: a stage says nothing of the table
         if bearing:
             pairs = [columns for columns in bearing if len(columns) == 2]
-            amount = _PAIRS * (1 - share) * meter.price / len(pairs)
-            way = self.way or self._suited(pairs, amount)
+            amounts = self._amounts(pairs, _PAIRS * (1 - share) * meter.price)
+            way = self.way or self._suited(pairs, amounts)
             self.coarse.prepare(pairs if way == "factors" else bearing)
             if way == "flat":
-                self._flat(pairs, amount, bearing)
+                self._flat(pairs, amounts, bearing)
             elif way == "adaptive":
                 self._adaptive(bearing)
             else:
-                return self._factors(pairs, amount)
+                return self._factors(pairs, sum(amounts, Fraction(0)) / len(pairs))
         elif meter.left:  # nothing to tell apart in any two columns: better single ones then
             left = meter.left / width
             self._merge([*ones, *(self._keep(meter.measure(columns, left)) for columns in alone)])
@@ -148,11 +153,25 @@ class _Mosaic:
         self.measured.append(noisy)
         return target_of(noisy)
 
-    def _suited(self, pairs: Sequence[Columns], amount: Fraction) -> str:
-        """The way for this many pairs: by the error that noise alone would leave in them, a part of all rows."""
-        deviation = math.sqrt(self.meter.noise(amount).variance)
-        cells = sum(self.coarse.domain.cells(columns) for columns in pairs) / len(pairs)
-        if _NOISE / 2 * deviation * cells / self.total <= _BEARABLE:
+    def _amounts(self, pairs: Sequence[Columns], price: Fraction) -> list[Fraction]:
+        """A price divided among pairs of bins."""
+        cells = [self.coarse.domain.cells(columns) for columns in pairs]
+        return allocate(price, cells, _uses(self.workload, pairs))
+
+    def _suited(self, pairs: Sequence[Columns], amounts: Sequence[Fraction]) -> str:
+        """The way that promises the smaller mean error of pairs, as parts of all rows.
+
+        Measured at once, pairs are as far off as noise makes them. Of chosen marginals there are fewer, so each has
+        less noise; the pairs that are not chosen are off by what dependence they have.
+        """
+        off = [
+            math.sqrt(self.meter.noise(amount).variance) * self.coarse.domain.cells(columns)
+            for columns, amount in zip(pairs, amounts, strict=True)
+        ]
+        flat = _NOISE / 2 * math.fsum(off) / len(off) / self.total
+        chosen = min(_SEEN[self.meter.currency] / len(pairs), 1.0)
+        less = chosen ** _FALLING[self.meter.currency]  # of the noise
+        if flat <= chosen * less * flat + (1 - chosen) * _UNSEEN:
             return "flat"
         return "factors" if self._wide(len(pairs)) and sum(self.sizes) <= _CODES else "adaptive"
 
@@ -166,7 +185,7 @@ class _Mosaic:
         found = fit_factors(shares, targets, self.total, bits)
         rows = found.rows(min(max(round(self.total), 1), _MOST_ROWS), bits)
         known = WeightedRows(self.sizes, rows, np.full(len(rows), 1 / len(rows)), self.total, {})
-        late = self._batch(dict.fromkeys(pairs, 1.0), known, self.meter.left / _LATE, _LATE)
+        late = self._batch(dict.fromkeys(pairs, 1.0), _Guess(known), self.meter.left / _LATE, _LATE)
         known = reweight(known, rows, [*self.compressed.targets, *late], steps=_WEIGH)
         count = row_count(self.wanted_rows, self.total)
         self.notes.append(f"all {len(pairs)} pairs measured, {found.many} factors told from noise")
@@ -178,10 +197,10 @@ class _Mosaic:
 
     # All pairs at once.
 
-    def _flat(self, pairs: Sequence[Columns], amount: Fraction, bearing: dict[Columns, float]) -> None:
+    def _flat(self, pairs: Sequence[Columns], amounts: Sequence[Fraction], bearing: dict[Columns, float]) -> None:
         guess = _Guess(self._fitted(_ROUND))
         telling: list[tuple[float, Target]] = []
-        for columns in pairs:
+        for columns, amount in zip(pairs, amounts, strict=True):
             target = self._keep(self.coarse.measure(columns, amount))
             off = target.values - guess(columns)
             variance = float(target.variance)
@@ -192,7 +211,7 @@ class _Mosaic:
         for _, target in telling:
             self._place(target)
         model = self._fitted(_ROUND * 2)
-        self._batch(bearing, self._weighted(model), self.meter.left / _LATE, _LATE)
+        self._batch(bearing, self._weighted_guess(model), self.meter.left / _LATE, _LATE)
         self.notes.append(f"all {len(pairs)} pairs measured, {len(telling)} of them tell something")
 
     def _place(self, target: Target) -> None:
@@ -214,17 +233,17 @@ class _Mosaic:
                 for columns, weight in bearing.items()
                 if model.tree.home(columns) is not None or tree_cells(self.sizes, [*held, columns]) <= CELLS
             }
-            before = model
-            picks = self._batch(bearable or bearing, model, self.meter.left / _BATCH if last else each, _BATCH)
+            then, amount = _Guess(model), self.meter.left / _BATCH if last else each
+            picks = self._batch(bearable or bearing, then, amount, _BATCH)
             model = self._fitted(_ROUND, model)
-            guess, then = _Guess(model), _Guess(before)
+            guess = _Guess(model)
             still = sum(float(np.abs(guess(one.columns) - then(one.columns)).sum()) <= _noise(one) for one in picks)
             if 2 * still > len(picks):  # little is left to see with this much noise
                 each *= _LOUDER[self.meter.currency]
         self.notes.append(f"{len(self.measured) - len(self.sizes)} marginals chosen and measured")
 
     def _batch(
-        self, bearing: dict[Columns, float], known: Model | WeightedRows, amount: Fraction, many: int
+        self, bearing: dict[Columns, float], guess: Callable[[Columns], Floats], amount: Fraction, many: int
     ) -> list[Target]:
         """Choose and measure some marginals, at `amount` each; if there are fewer to choose from, at more."""
         candidates, spent = list(bearing), amount * many
@@ -236,7 +255,7 @@ class _Mosaic:
             heaviest = max(bearing.values())
             chosen = self.coarse.choose(
                 candidates,
-                _Guess(known),
+                guess,
                 _SELECT * spent,
                 k=many,
                 weights=[_FULL * weight / heaviest for weight in bearing.values()],
@@ -256,7 +275,20 @@ class _Mosaic:
     def _weighted(self, model: Model) -> WeightedRows | Model:
         if not self.loose:
             return model
-        return self._reweighted(model, model.rows(min(max(round(self.total), 1), _MOST_ROWS)))
+        looks = len(self.held) + len(self.loose)
+        most = min(max(_MOST_LOOKS // looks, _LEAST_ROWS), _MOST_ROWS)
+        return self._reweighted(model, model.rows(min(max(round(self.total), 1), most)))
+
+    def _weighted_guess(self, model: Model) -> Callable[[Columns], Floats]:
+        """What weighted rows say of a marginal. They are made when it is asked for: a choice on record asks nothing."""
+        known: list[_Guess] = []
+
+        def guess(columns: Columns) -> Floats:
+            if not known:
+                known.append(_Guess(self._weighted(model)))
+            return known[0](columns)
+
+        return guess
 
     def _reweighted(self, model: Model, rows: Codes, known: WeightedRows | None = None) -> WeightedRows:
         room = max(_MOST_LOOKS // len(rows) - len(self.held), 1)  # the first ones tell most
@@ -269,7 +301,7 @@ class _Mosaic:
         """So many rows. More than were weighed would be the same ones again: others are weighed, from there on."""
         if isinstance(known, Model) or count <= len(known.codes):
             return known.rows(count, bits)
-        sizes = [len(one) for one in np.array_split(np.empty(count), -(-count // _MOST_ROWS))]
+        sizes = [len(part) for part in np.array_split(np.empty(count), -(-count // len(known.codes)))]
         drawn = (self._reweighted(model, model.rows(size, bits), known).rows(size, bits) for size in sizes)
         return np.concatenate(list(drawn))
 
@@ -305,6 +337,12 @@ class _Guess:
 def _noise(target: Target) -> float:
     """The L1 norm that noise alone gives a measured marginal."""
     return _NOISE * math.sqrt(float(target.variance)) * target.values.size
+
+
+def _uses(workload: dict[Columns, float], marginals: Sequence[Columns]) -> list[float]:
+    """How much of the workload holds each of some marginals."""
+    sets = [(frozenset(columns), weight) for columns, weight in workload.items()]
+    return [math.fsum(weight for columns, weight in sets if columns.issuperset(part)) for part in marginals]
 
 
 def _alone(width: int) -> Fraction:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
@@ -26,6 +26,7 @@ from discreet.marginals.domain import Attribute, Domain, lattice_of
 from discreet.marginals.meter import Noisy
 from discreet.marginals.partition import Labels, Partition
 from discreet.query.key import Bin, Key
+from discreet.synth.calibration import Evidence
 from discreet.synth.parts import MadeColumn, plain_columns
 
 if TYPE_CHECKING:
@@ -124,12 +125,24 @@ class NoisyMarginals:
 
     def domain(self, schema: Schema) -> tuple[Domain, dict[str, Column]]:
         """The codes as a domain, read against what a schema declares, and the declarations they amount to."""
-        declared = {name: schema.column(name, "marginals") for name in self.codes}
+        declared = {name: _declared(name, schema) for name in self.codes}
         found, columns = [], {}
         for name, codes in self.codes.items():
             attribute, columns[name] = _attribute(name, declared[name], codes, self.steps.get(name))
             found.append(attribute)
         return Domain(tuple(found)), columns
+
+    def evidence(self, domain: Domain) -> list[Evidence]:
+        """The marginals by places of columns, rising."""
+        found = []
+        for one in self.marginals:
+            order = sorted(range(len(one.columns)), key=lambda axis: domain.place(one.columns[axis]))
+            names = [one.columns[axis] for axis in order]
+            counts = one.counts.transpose(order)
+            variance = np.full(counts.size, one.variance)
+            bins = tuple(one.bins.get(name) for name in names)
+            found.append(Evidence(tuple(map(domain.place, names)), counts.shape, counts.ravel(), variance, bins))
+        return found
 
     def columns(self, domain: Domain, schema: Schema) -> tuple[MadeColumn, ...]:
         """The columns of the table, and what each is made of."""
@@ -143,6 +156,14 @@ class NoisyMarginals:
                 raise InputError("marginals.made", one.base, "a column of the table", among=names)
             schema.column(one.name, "marginals.made")
         return made
+
+
+def _declared(name: str, schema: Schema) -> Column:
+    try:
+        return schema.column(name, "marginals")
+    except InputError:  # whatever is wrong with it as an expression, it is none of the schema's columns
+        hint = "Marginals are read against the schema of the table that they are of."
+        raise InputError("marginals", name, "of declared columns", hint, among=list(schema.columns)) from None
 
 
 def _brought(noisy: Noisy, bins: Bins | None, domain: Domain) -> BroughtMarginal:
@@ -219,7 +240,9 @@ def _marginal(entry: Mapping[str, Any], codes: Mapping[str, Sequence[Any]]) -> B
         raise InputError("marginals.counts", kind_of(entry["counts"]), "numbers, and a variance") from None
     if counts.size != math.prod(shape) or not np.isfinite(counts).all():
         size = Phrase(f"{counts.size:,} counts of {', '.join(names)}")
-        raise InputError("marginals.counts", size, f"{math.prod(shape):,} numbers, the last column moving fastest")
+        raise InputError(
+            "marginals.counts", size, f"{math.prod(shape):,} finite numbers, the last column moving fastest"
+        )
     if not variance >= 0 or not math.isfinite(variance):
         raise InputError(
             "marginals.variance", entry.get("variance"), "the variance of the noise on each count, 0 or more"
@@ -295,29 +318,3 @@ def _number(value: Any) -> Fraction:
     if isinstance(value, date):
         return Fraction((value - _EPOCH).days)
     return Fraction(str(value)) if isinstance(value, float) else Fraction(value)
-
-
-def joined_bins(
-    marginals: Iterable[BroughtMarginal], codes: Mapping[str, Sequence[Any]]
-) -> dict[str, NDArray[np.int64]]:
-    """For every column the finest bins that all marginals of several columns can be counted in."""
-    found = {name: np.arange(len(listed)) for name, listed in codes.items()}
-    for one in marginals:
-        if len(one.columns) < 2:
-            continue
-        for name, bins in one.bins.items():
-            found[name] = _joined(found[name], bins)
-    return found
-
-
-def _joined(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Codes together that either puts together, and what follows from it."""
-    group = left.copy()
-    while True:
-        before = group
-        for bins in (right, left):
-            least = np.full(int(bins.max()) + 1, len(bins), dtype=np.int64)
-            np.minimum.at(least, bins, group)
-            group = least[bins]
-        if np.array_equal(group, before):
-            return np.unique(group, return_inverse=True)[1].astype(np.int64)

@@ -48,7 +48,10 @@ _QUARTER = 15  # minutes: how finely times of day are told apart
 
 @dataclass(frozen=True, slots=True)
 class MadeColumn:
-    """A column of the table, and the attributes it is made of: itself, a day and a time, or a difference to `base`."""
+    """A column of the table, and the attributes it is made of: itself, a day and a time, or a difference to `base`.
+
+    Where the base may be missing, whether the column itself is goes with the difference: as a part of its own.
+    """
 
     name: str
     parts: tuple[str, ...]
@@ -89,10 +92,12 @@ def made_columns(
 
 def _made(name: str, schema: Schema, base: str | None) -> MadeColumn:
     if base is not None:
-        return MadeColumn(name, (schema.canonical(f"{quoted(name)} - {quoted(base)}", "differences"),), base)
+        apart = [f"{quoted(name)} IS NULL"] if schema.column(base).nullable else []
+        pieces = [f"{quoted(name)} - {quoted(base)}", *apart]
+        return MadeColumn(name, tuple(schema.canonical(text, "differences") for text in pieces), base)
     if isinstance(schema.column(name, "columns"), Timestamp):
         column = quoted(name)
-        texts = (f"CAST({column} AS DATE)", f"HOUR({column}) * 60 + MINUTE({column})")
+        texts = [f"CAST({column} AS DATE)", f"HOUR({column}) * 60 + MINUTE({column})"]
         return MadeColumn(name, tuple(schema.canonical(text, "columns") for text in texts))
     return MadeColumn(name, (name,))
 
@@ -106,7 +111,7 @@ def _alike(named: list[str], schema: Schema) -> dict[str, str]:
         if name not in schema.columns or not isinstance(column, Date | Timestamp):
             continue
         likeness = {base: _overlap(column, schema.column(base)) for base in first}
-        # Where the base is missing so is what is made from it: one that is complete comes first, if it may not be.
+        # Where the base is missing there is nothing to add to: one that is complete comes first, if it may not be.
         gaps = {base: schema.column(base).nullable for base in first}
         alike = [base for base in first if likeness[base] >= _LIKE and gaps[base] <= column.nullable]
         if alike:
@@ -198,6 +203,7 @@ def draw_parts(
     domain: Domain, made: Iterable[MadeColumn], columns: Mapping[str, Column], codes: Codes
 ) -> dict[str, ColumnValues]:
     """Values for every attribute of a table of codes, and seconds for the timestamps among its columns."""
+    made = list(made)
     drawn, seed = draw_rows(domain, columns, codes), seed_of(codes)
     for one in made:
         column = columns[one.name]
@@ -207,7 +213,38 @@ def draw_parts(
             share = uniforms(Replay(seed + f"{one.name}, seconds".encode()), len(codes))
             seconds = np.minimum((share * many).astype(np.int64), many - 1) * (step if step < 60 else 0)
             drawn[_seconds(one.name)] = ColumnValues(seconds, np.zeros(len(codes), dtype=bool))
+    for one in made:
+        if _stands_alone(one):
+            _complete(one, next(other for other in made if other.name == one.base), columns, drawn, seed)
     return drawn
+
+
+def _stands_alone(one: MadeColumn) -> bool:
+    """Whether a column that is made from another may be there where that one is missing."""
+    return one.base is not None and len(one.parts) == 2
+
+
+def _complete(
+    one: MadeColumn, base: MadeColumn, columns: Mapping[str, Column], drawn: dict[str, ColumnValues], seed: bytes
+) -> None:
+    """Draw what a column is made of where it is there and its difference is not: a difference, or all of a value."""
+    below, difference = assemble([base], columns, drawn)[base.name], drawn[one.parts[0]]
+    share = uniforms(Replay(seed + f"{one.name}, of other rows".encode()), len(below.values))
+    there = drawn[one.parts[1]].values == 0
+    lacking = there & ~below.missing & difference.missing  # where methods did not hold the parts together
+    other = _borrowed(difference, share)
+    filled = np.where(lacking, other.values, difference.values)
+    drawn[one.parts[0]] = ColumnValues(filled, np.where(lacking, other.missing, difference.missing))
+    total = _sum(below, drawn[one.parts[0]], columns[one.name])
+    drawn[_instead(one.name)] = _borrowed(ColumnValues(total.values, total.missing | ~there), share)
+
+
+def _borrowed(values: ColumnValues, share: NDArray[np.float64]) -> ColumnValues:
+    """For every row the value of some row that has one; missing where none has."""
+    donors = np.flatnonzero(~values.missing)
+    if len(donors) == 0:
+        return ColumnValues(values.values, np.ones(len(share), dtype=bool))
+    return values.taken(donors[(share * len(donors)).astype(np.int64)])
 
 
 def agreed(domain: Domain, made: Iterable[MadeColumn], codes: Codes) -> Codes:
@@ -215,10 +252,11 @@ def agreed(domain: Domain, made: Iterable[MadeColumn], codes: Codes) -> Codes:
 
     A method that does not look at both together leaves out either. A day without a time gets that of another row.
     """
+    halves = [one for one in made if one.base is None and len(one.parts) == 2]
+    if not halves:
+        return codes
     found, seed = codes.copy(), seed_of(codes)
-    for one in made:
-        if one.base is not None or len(one.parts) != 2:
-            continue
+    for one in halves:
         day, time = (domain.place(part) for part in one.parts)
         gaps = [domain.attributes[place].missing for place in (day, time)]
         if not all(gaps):
@@ -236,12 +274,19 @@ def agreed(domain: Domain, made: Iterable[MadeColumn], codes: Codes) -> Codes:
 
 def names_of(one: MadeColumn) -> tuple[str, ...]:
     """The names under which a column's parts are drawn."""
-    return one.parts if one.plain or one.base is not None else (*one.parts, _seconds(one.name))
+    if one.base is not None:
+        return (*one.parts, _instead(one.name)) if _stands_alone(one) else one.parts
+    return one.parts if one.plain else (*one.parts, _seconds(one.name))
 
 
 def _seconds(name: str) -> str:
     """A name that no column has: theirs are written in one line."""
     return f"seconds of\n{name}"
+
+
+def _instead(name: str) -> str:
+    """Where a row's value is that is taken where there is none to add a difference to."""
+    return f"instead of\n{name}"
 
 
 def assemble(
@@ -252,7 +297,8 @@ def assemble(
     for one in sorted(waiting, key=lambda each: each.base is not None):
         column, parts = declared[one.name], [drawn[name] for name in names_of(one)]
         if one.base is not None:
-            found[one.name] = _sum(found[one.base], parts[0], column)
+            total = _sum(found[one.base], parts[0], column)
+            found[one.name] = _beside(total, parts[1], parts[2]) if _stands_alone(one) else total
         elif isinstance(column, Timestamp):
             found[one.name] = _time(parts[0], parts[1], parts[2], column)
         else:
@@ -270,6 +316,8 @@ def taken_apart(
         if one.base is not None:
             base = values[one.base]
             found[one.parts[0]] = ColumnValues(value.values - base.values, value.missing | base.missing)
+            if _stands_alone(one):
+                found[one.parts[1]] = ColumnValues(value.missing.astype(np.int64), np.zeros_like(value.missing))
         elif isinstance(column, Timestamp) and not one.plain:
             local = shown_times(value.values.astype(np.int64), column, column.timezone)
             found[one.parts[0]] = ColumnValues(local // DAY, value.missing)
@@ -285,6 +333,12 @@ def _sum(base: ColumnValues, difference: ColumnValues, column: Any) -> ColumnVal
         index = np.rint((total - float(origin)) / float(unit))
         return ColumnValues(on_lattice(np.clip(index, 0, last).astype(np.int64), origin, unit), missing)
     return ColumnValues(np.clip(total, *_limits(column)), missing)
+
+
+def _beside(total: ColumnValues, gone: ColumnValues, instead: ColumnValues) -> ColumnValues:
+    """A column that is missing where it is itself; where only its base is, the value of another row."""
+    values = np.where(total.missing, instead.values, total.values)
+    return ColumnValues(values, (gone.values != 0) | (total.missing & instead.missing))
 
 
 def _limits(column: Any) -> tuple[int, int]:

@@ -43,6 +43,7 @@ from discreet.synth.workload import bearable
 __all__ = ["SynthPlan"]
 
 _MERGED = 3  # marginals of so many columns are counted in merged codes only
+_ASKED = "asked for"
 _BINS = 64  # that numbers and days were cut into before they had values
 
 
@@ -71,7 +72,7 @@ class SynthPlan(TablePlan):
     impossible: tuple[Predicate, ...] = ()
     keys: tuple[tuple[str, str | int], ...] = ()
     confidence: float = 0.95
-    why: str = "asked for"
+    why: str = _ASKED
     """Why this method."""
     left_out: tuple[Columns, ...] = ()
     """What has more cells than `limit`, and is not preserved."""
@@ -128,7 +129,10 @@ class SynthPlan(TablePlan):
 
     @property
     def former(self) -> tuple[SynthPlan, ...]:
-        """The same as versions before 0.2 planned it: numbers and days in 64 even bins, every column by itself."""
+        """The same as earlier versions planned it: chosen methods were `mosaic`, numbers and days in 64 even bins."""
+        if self.method == "aim" and self.why != _ASKED:
+            other = self.by("mosaic", self.why)
+            return (other, *other.former)
         cut = any(isinstance(one.partition, Partition) for one in self.domain.attributes)
         if not cut or self._inputs.keys() - {"made"} or len(self.domain) != len(self.made):
             return ()

@@ -18,14 +18,15 @@ from numpy.typing import NDArray
 from discreet.core.packing import pack, unpack
 from discreet.marginals.domain import Domain
 from discreet.noise.replay import Replay, uniforms
+from discreet.synth.calibration import Evidence, counts_in, drawn_rows, evidence_of, raked, unexplained
 from discreet.synth.measurement import Measurement
-from discreet.synth.raking import Evidence, counts_in, drawn_rows, evidence_of, raked, unexplained
 from discreet.synth.sample import Codes
 from discreet.synth.synthetic import Synthetic
 
 __all__ = ["PriorCodes", "started_from", "trust"]
 
 _LEAST = 0.05  # of the rows: less of the prior is not worth the trouble
+_EXACT = 1e-9  # the variance of a count that is aimed at as it is
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,10 +68,25 @@ def started_from(prior: PriorCodes, made: Synthetic, domain: Domain, record: Mea
     pool = np.concatenate([theirs, made.codes])
     mixed = np.concatenate([share * weights, np.full(count, (1 - share) * total / count)])
     kept = mixed > 0
-    fitted = raked(pool[kept], mixed[kept], evidence, total)
-    codes = drawn_rows(pool[kept], fitted, count, bits)
+    pool, mixed = pool[kept], mixed[kept]
+    # Noisy pairs pull single columns along: these are set right at the end, as the method has them.
+    fitted = raked(pool, raked(pool, mixed, evidence, total), _single(made, domain, total), total)
+    order = np.lexsort(pool.T[::-1])  # rows beside each other are alike, and some of each are drawn
+    codes = drawn_rows(pool[order], fitted[order], count, bits)
     note = f"{share:.0%} of the weight was the prior's before rows were weighted to agree with what was measured"
     return replace(made, codes=codes, notes=(*made.notes, note))
+
+
+def _single(made: Synthetic, domain: Domain, total: float) -> list[Evidence]:
+    """What the rows of a method say of single columns, as counts without noise; in the bins that they were made in."""
+    found = []
+    for place, size in enumerate(domain.sizes):
+        bins = None if made.bins is None else np.asarray(made.bins[place])
+        shape = (size if bins is None else int(bins.max()) + 1,)
+        one = Evidence((place,), shape, np.zeros(shape), np.full(shape, _EXACT), (bins,))
+        weights = np.full(len(made.codes), total / len(made.codes))
+        found.append(replace(one, values=counts_in(made.codes, weights, one)))
+    return found
 
 
 def trust(codes: Codes, weights: NDArray[np.float64], rows: Codes, evidence: Sequence[Evidence]) -> float:

@@ -138,6 +138,7 @@ class _Rap:
         weights = self.workload if rounds == 1 else _with_pairs(self.workload)
         self.candidates, self.weights = list(weights), list(weights.values())
         self.coarse.prepare(self.candidates)
+        notify("measuring and fitting")  # once: how many rounds there are may follow from what was measured
         start = self._start(compressed.targets)
         self.table = RelaxedTable(cut(self.sizes, [*ones, *self.candidates]), start, self.projection)
         if self.candidates and rounds == 1:
@@ -185,7 +186,6 @@ class _Rap:
         return 1 if noise * cells / 2 <= self.total else _ROUNDS
 
     def _fit(self, steps: int) -> float:
-        # How many rounds there are may follow from what was measured: nobody is told.
         return self.table.fit(self.targets, self.total, steps, _PACE[self.projection])
 
     def _round(self, left: int) -> None:

@@ -16,6 +16,7 @@ from discreet.marginals.partition import Labels, Partition
 from discreet.mechanisms.record import noise_from
 from discreet.query.key import Key
 from discreet.synth.measurement import Measurement
+from discreet.synth.sample import CODE
 from discreet.synth.synthetic import Synthetic
 
 __all__ = ["domain_from", "domain_to", "synthetic_from", "synthetic_to"]
@@ -43,7 +44,7 @@ def domain_from(entries: list[dict[str, Any]]) -> tuple[Domain, dict[str, Column
             continue
         key = Key.from_dict(entry["key"], schema)
         column, names = columns[key.column], tuple(key.labels(schema))
-        if key.values is not None:  # found in the data: what is none of them is missing
+        if key.values is not None and column.nullable:  # found in the data: what is none of them is missing
             names = (*names, None)
         if entry.get("unknown"):
             names = (None,)
@@ -82,7 +83,7 @@ def synthetic_from(entry: dict[str, Any], measured: dict[str, Any] | None) -> Sy
         answers = Measurement.from_json(measured).answers
         listed = [answers[place][1] for place in entry["measured"]]
     return Synthetic(
-        np.stack([unpack(column) for column in entry["codes"]], axis=1),
+        np.stack([unpack(column).astype(CODE) for column in entry["codes"]], axis=1),
         entry["total"],
         tuple(listed),
         None if entry["bins"] is None else [unpack(one) for one in entry["bins"]],

@@ -14,7 +14,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from discreet.core.progress import notify
 from discreet.errors import MissingExtraError
 from discreet.synth.descent import Target
 from discreet.synth.junction import Floats
@@ -78,7 +77,6 @@ class RelaxedTable:
         state: Arrays = (self._point, np.zeros_like(self._point), np.zeros_like(self._point))
         left: Array = 0.0
         for first in range(0, steps, _CHUNK):
-            notify("fitting")
             span = (first, min(first + _CHUNK, steps), steps, pace)
             how = (len(self._tiles.sizes), self._projection)
             state, left = self._programs.fit(state, span, tiles, used, batches, self._owner, *how)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["SyntheticRelease"]
 
 _SHOWN = 10
+_GROUP = 2**17  # rows of a file that are written at once, and can be read so
 
 
 @dataclass(frozen=True)
@@ -187,12 +188,15 @@ class SyntheticRelease(Publication):
 
     @cached_property
     def _table(self) -> Any:
+        return self._group(0, len(self))
+
+    def _group(self, first: int, end: int) -> Any:
+        """Some rows as an Arrow table."""
         import pyarrow
 
-        _, drawn, _ = self._rows
-        found = {name: key_column(form, len(self)) for name, form in self.keys}
+        found = {name: key_column(form, end).slice(first) for name, form in self.keys}
         for one in self.parts:
-            found[one.name] = to_arrow(self.declared[one.name], drawn[one.name])
+            found[one.name] = to_arrow(self.declared[one.name], self.drawn[one.name].taken(slice(first, end)))
         return with_notes(pyarrow.table(found), self.table_notes())
 
     def tables(self) -> dict[str, Release]:
@@ -243,7 +247,9 @@ class SyntheticRelease(Publication):
             case ".parquet":
                 import pyarrow.parquet
 
-                pyarrow.parquet.write_table(self._table, place)
+                with pyarrow.parquet.ParquetWriter(place, self._group(0, 0).schema) as file:
+                    for first in range(0, max(len(self), 1), _GROUP):
+                        file.write_table(self._group(first, min(first + _GROUP, len(self))))
             case ending:
                 raise InputError("path", ending or str(place), "a file that ends in .csv or .parquet")
         return place

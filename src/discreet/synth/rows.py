@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
@@ -25,7 +25,7 @@ from discreet.marginals.partition import Partition
 from discreet.noise.replay import Replay, uniforms
 from discreet.query.key import Bin
 from discreet.query.measure import lattice_for
-from discreet.synth.sample import Codes
+from discreet.synth.sample import Codes, chance_order
 
 __all__ = [
     "ColumnValues",
@@ -40,6 +40,7 @@ __all__ = [
 ]
 
 _EPOCH = date(1970, 1, 1).toordinal()
+_AT_ONCE = 2**16  # rows that are written out in 64 bits
 _FINE = 16  # points that the narrowest bin of real numbers has at least
 
 
@@ -50,7 +51,7 @@ class ColumnValues:
     values: NDArray[Any]
     missing: NDArray[np.bool_]
 
-    def taken(self, rows: NDArray[np.int64]) -> ColumnValues:
+    def taken(self, rows: NDArray[np.int64] | slice) -> ColumnValues:
         """The values of some rows."""
         return ColumnValues(self.values[rows], self.missing[rows])
 
@@ -66,12 +67,15 @@ def draw_rows(domain: Domain, columns: Mapping[str, Column], codes: Codes) -> di
 
 def seed_of(codes: Codes) -> bytes:
     """What all draws for these codes follow from."""
-    return hashlib.sha256(np.ascontiguousarray(codes, dtype="<i8").tobytes()).digest()
+    digest = hashlib.sha256()
+    for first in range(0, len(codes), _AT_ONCE):
+        digest.update(np.ascontiguousarray(codes[first : first + _AT_ONCE], dtype="<i8").data)
+    return digest.digest()
 
 
 def shuffled(codes: Codes) -> Codes:
     """Rows in an order that says nothing of how they were made; it follows from them."""
-    return codes[np.argsort(uniforms(Replay(seed_of(codes) + b"order"), len(codes)), kind="stable")]
+    return codes[chance_order(len(codes), Replay(seed_of(codes) + b"order"))]
 
 
 def draw(attribute: Attribute, column: Column, codes: NDArray[np.int64], seed: bytes) -> ColumnValues:
@@ -164,24 +168,41 @@ def to_arrow(column: Column, drawn: ColumnValues) -> Any:
     """A column of an Arrow table."""
     import pyarrow
 
+    values, missing = drawn.values, drawn.missing
     match column:
         case Category():
-            words = pyarrow.array(list(column.values), pyarrow.string())
-            places = pyarrow.array(drawn.values.astype(np.int32), mask=drawn.missing)
-            return pyarrow.DictionaryArray.from_arrays(places, words).cast(pyarrow.string())
+            places = _numbers(pyarrow.int32(), values, missing)
+            return pyarrow.DictionaryArray.from_arrays(places, _words(column.values)).cast(pyarrow.string())
         case Boolean():
-            return pyarrow.array(drawn.values.astype(bool), mask=drawn.missing)
+            return _numbers(pyarrow.int8(), values, missing).cast(pyarrow.bool_())
         case Date():
-            return pyarrow.array(drawn.values.astype(np.int32), pyarrow.int32(), mask=drawn.missing).cast(
-                pyarrow.date32()
-            )
+            return _numbers(pyarrow.int32(), values, missing).cast(pyarrow.date32())
         case Real():
-            return pyarrow.array(drawn.values.astype(np.float64), mask=drawn.missing)
+            return _numbers(pyarrow.float64(), values, missing)
         case Timestamp():
-            local = shown_times(drawn.values, column, column.naive)  # as times without a zone are read
-            return pyarrow.array(local, mask=drawn.missing).cast(pyarrow.timestamp("s"))
+            local = shown_times(values, column, column.naive)  # as times without a zone are read
+            return _numbers(pyarrow.int64(), local, missing).cast(pyarrow.timestamp("s"))
         case _:
-            return pyarrow.array(drawn.values.astype(np.int64), mask=drawn.missing)
+            return _numbers(pyarrow.int64(), values, missing)
+
+
+def _numbers(kind: Any, values: NDArray[Any], missing: NDArray[np.bool_]) -> Any:
+    """An Arrow array on the memory of numpy's. `pyarrow.array` would copy it, and load pandas."""
+    import pyarrow
+
+    held = np.ascontiguousarray(values, dtype=kind.to_pandas_dtype())
+    valid = pyarrow.py_buffer(np.packbits(~missing, bitorder="little")) if missing.any() else None
+    return pyarrow.Array.from_buffers(kind, len(held), [valid, pyarrow.py_buffer(held)])
+
+
+def _words(words: Sequence[str]) -> Any:
+    """An Arrow array of words."""
+    import pyarrow
+
+    written = [word.encode() for word in words]
+    ends = np.cumsum([0, *map(len, written)], dtype=np.int32)
+    data = [None, pyarrow.py_buffer(ends), pyarrow.py_buffer(b"".join(written))]
+    return pyarrow.Array.from_buffers(pyarrow.string(), len(written), data)
 
 
 def shown_times(instants: NDArray[np.int64], column: Timestamp, timezone: str) -> NDArray[np.int64]:
@@ -201,5 +222,5 @@ def key_column(form: str | int, rows: int) -> Any:
     import pyarrow
 
     if isinstance(form, int):
-        return pyarrow.array(np.arange(form, form + rows, dtype=np.int64))
-    return pyarrow.array([form.format(number) for number in range(1, rows + 1)], pyarrow.string())
+        return _numbers(pyarrow.int64(), np.arange(form, form + rows), np.zeros(rows, dtype=bool))
+    return _words([form.format(number) for number in range(1, rows + 1)])

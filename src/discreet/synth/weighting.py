@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.core.mechanism import Bits
 from discreet.marginals.counts import Columns
@@ -17,9 +16,12 @@ from discreet.noise.replay import uniforms
 from discreet.synth.descent import Target, average_targets, descend
 from discreet.synth.junction import Floats
 from discreet.synth.model import Model
+from discreet.synth.row_cells import RowCells, flat
 from discreet.synth.sample import Codes
 
 __all__ = ["WeightedRows", "reweight"]
+
+_KEYS = 12  # columns that rows are ordered by before they are drawn
 
 
 class WeightedRows:
@@ -48,22 +50,22 @@ class WeightedRows:
         return scaled
 
     def rows(self, count: int, bits: Bits) -> Codes:
-        """So many rows, drawn systematically: each as often as its weight says, up or down to a whole."""
+        """So many rows, drawn systematically: each as often as its weight says, up or down to a whole.
+
+        They are drawn, and come, in the order of their codes, columns of few codes first: rows that are much alike make
+        up for each other, so that what they have in common is drawn as often as their weights together say.
+        """
         if count == 0 or len(self.codes) == 0:
             return self.codes[:0]
-        edges = np.cumsum(self.weights)
+        first = [column for column in np.argsort(self.sizes, kind="stable") if self.sizes[column] > 1][:_KEYS]
+        order = (
+            np.lexsort([self.codes[:, column] for column in reversed(first)]) if first else np.arange(len(self.codes))
+        )
+        edges = np.cumsum(self.weights[order])
         edges /= edges[-1]
-        places = (np.arange(count) + uniforms(bits, 1)[0]) / count
-        drawn: Codes = self.codes[np.minimum(np.searchsorted(edges, places, side="right"), len(edges) - 1)]
+        steps = (np.arange(count) + uniforms(bits, 1)[0]) / count
+        drawn: Codes = self.codes[order[np.minimum(np.searchsorted(edges, steps, side="right"), len(edges) - 1)]]
         return drawn
-
-
-def flat(rows: Codes, columns: Columns, shape: tuple[int, ...]) -> NDArray[np.int64]:
-    """The cell each row is in, counted through."""
-    cells = np.zeros(len(rows), dtype=np.int64)
-    for column, size in zip(columns, shape, strict=True):
-        cells = cells * size + rows[:, column]
-    return cells
 
 
 def reweight(
@@ -81,30 +83,21 @@ def reweight(
     sizes, total = model.sizes, model.total
     averaged = average_targets(targets)
     base = [model.potentials.get(target.columns, np.zeros(target.values.shape)) for target in averaged]
-    cells = [flat(rows, target.columns, target.values.shape) for target in averaged]
+    cells = RowCells(sizes, rows, [target.columns for target in averaged])
 
     def weigh(potentials: Sequence[Floats]) -> Floats:
-        heights = np.zeros(len(rows))
-        for place, potential, known in zip(cells, potentials, base, strict=True):
-            heights += (potential - known).ravel()[place]
+        heights = cells.gathered([potential - known for potential, known in zip(potentials, base, strict=True)])
         weights: Floats = np.exp(heights - heights.max())
         weights /= weights.sum()
         return weights
 
     def evaluate(potentials: Sequence[Floats]) -> list[Floats]:
-        weights = weigh(potentials)
-        return [
-            np.bincount(place, weights=weights, minlength=target.values.size)
-            .astype(np.float64)
-            .reshape(target.values.shape)
-            for place, target in zip(cells, averaged, strict=True)
-        ]
+        return cells.added_up(weigh(potentials))
 
     first = [(start or {}).get(target.columns, known) for target, known in zip(averaged, base, strict=True)]
     found = descend(evaluate, averaged, first, total, steps)
     weights = weigh(found)
-    for place, potential, known in zip(cells, found, base, strict=True):
+    for many, potential, known in zip(cells.added_up(np.ones(len(rows))), found, base, strict=True):
         # Where there are no rows nothing held a potential back: other rows are to begin with the tree's.
-        empty = np.bincount(place, minlength=potential.size).reshape(potential.shape) == 0
-        potential[empty] = known[empty]
+        potential[many == 0] = known[many == 0]
     return WeightedRows(sizes, rows, weights, total, dict(zip((one.columns for one in averaged), found, strict=True)))

@@ -64,11 +64,11 @@ def closure(workload: Mapping[Columns, float], least: int = 1) -> dict[Columns, 
         for many in range(least, len(columns) + 1)
         for part in itertools.combinations(columns, many)
     }
-    sets = [(frozenset(columns), weight) for columns, weight in workload.items()]
-    return {
-        part: sum(weight * len(columns.intersection(part)) for columns, weight in sets)
-        for part in sorted(inside, key=lambda one: (len(one), one))
-    }
+    borne: dict[int, float] = {}  # by each column: the weights of the marginals that have it
+    for columns, weight in workload.items():
+        for column in columns:
+            borne[column] = borne.get(column, 0.0) + weight
+    return {part: sum(borne[column] for column in part) for part in sorted(inside, key=lambda one: (len(one), one))}
 
 
 @dataclass(frozen=True, slots=True)

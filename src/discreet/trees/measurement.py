@@ -63,8 +63,8 @@ class Measurement:
     If `chain`, the cells are sizes of groups and cell s counts the groups of at least s + 1 members: true counts never
     rise from one cell to the next. One member more or less changes one such count by one. `shape` says how many values
     each of the columns has that tell cells apart, the last of which moves fastest: needed where there are margins.
-    If `pooled`, regions with a single child were asked once (`pooling`): their rows are one answer, with less noise
-    than their levels have. All methods may take them for answers apart.
+    If `pooled`, regions with a single child were asked once (`shared_answers`): their rows are one answer, with less
+    noise than their levels have. All methods may take them for answers apart.
     """
 
     tree: Hierarchy

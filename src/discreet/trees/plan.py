@@ -33,9 +33,9 @@ from discreet.trees.estimate import Estimate
 from discreet.trees.grain import coarse_noise, coarse_values, rounding_notes, rules_in_steps, step_for, unit_for
 from discreet.trees.measurement import Level, Margin, Measurement
 from discreet.trees.methods import check_rules, method_named, publish_counts
-from discreet.trees.pooling import COUNTS, TOTALS, Question, chains_of, draw_answers
 from discreet.trees.record import measured_from, measured_to, published_to, rules_to
 from discreet.trees.rules import Rules
+from discreet.trees.shared_answers import COUNTS, TOTALS, Question, chains_of, draw_answers
 from discreet.trees.targets import Family
 
 __all__ = ["LevelMeasure", "Sparse", "TreePlan", "measured_as", "plan_tree"]

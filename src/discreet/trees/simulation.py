@@ -24,8 +24,8 @@ from discreet.errors import InputError
 from discreet.noise.bits import words
 from discreet.noise.replay import Replay
 from discreet.trees.methods import method_named
-from discreet.trees.pooling import Question, draw_answers
 from discreet.trees.rules import Rules
+from discreet.trees.shared_answers import Question, draw_answers
 from discreet.trees.tree import Hierarchy
 
 if TYPE_CHECKING:

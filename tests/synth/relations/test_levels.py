@@ -9,6 +9,7 @@ import pytest
 from clinic_desk import SCHEMA
 
 from discreet import Category, Date, Integer, Schema, Timestamp, Unit
+from discreet.errors import InputError
 from discreet.synth.relations.levels import FANOUT, GAP, read_levels
 
 
@@ -93,3 +94,8 @@ def test_rows_without_a_time_have_no_code_for_it():
 @pytest.mark.parametrize("limit", [None, 2])
 def test_the_limit_is_that_of_the_schema_unless_it_is_said(limit):
     assert read_levels(SCHEMA, ["age"], ["ward"], None, limit).limit == (limit or SCHEMA.unit.most_total)
+
+
+def test_a_difference_of_a_column_that_is_not_made_is_refused():
+    with pytest.raises(InputError, match="`differences` must be a column that is made"):
+        read_levels(SCHEMA, ["age"], ["ward"], "day", 3, {"nope": "age"})

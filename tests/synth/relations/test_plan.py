@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pyarrow
 import pytest
-from clinic_desk import SCHEMA, clinic
+from clinic_desk import SCHEMA, clinic, visits
 
 import discreet
 from discreet import Budget, Category, Date, Integer, Schema, Timestamp, Unit
+from discreet.core.sensitivity import Sensitivity
 from discreet.data.join import Join
+from discreet.data.source import source_of
 from discreet.errors import InputError
-from discreet.synth.measurement import Measurement
+from discreet.marginals.engine import EngineCounts
+from discreet.marginals.meter import Meter
+from discreet.noise.bits import words
+from discreet.noise.replay import Replay
+from discreet.synth.measurement import Measurement, measured, no_counts
+from discreet.synth.mosaic import mosaic
+from discreet.synth.relations.coarse import child_bins, coarsened
+from discreet.synth.relations.codes import encode_levels
 
 
 def test_the_parts_of_the_price_add_up_to_the_charge(curator):
@@ -22,7 +32,8 @@ def test_the_parts_of_the_price_add_up_to_the_charge(curator):
         plan = curator.relate(["age"], ["ward"], order="day", limit=5, parent_share=share).plan(epsilon=3).plan
         above, below = plan.parent_meter(), plan.child_meter()
         assert above.price == Fraction(share) * 3
-        assert above.price + below.price == plan.price == 3
+        assert plan.parts.gaps == (1 - Fraction(share)) * 3 / 10
+        assert above.price + below.price + plan.parts.gaps == plan.price == 3
         assert (above.moved.l1, below.moved.l1) == (1, 4)
     assert curator.relate(["age"], ["ward"], limit=5).plan(epsilon=3).plan.child_meter().moved.l1 == 5
 
@@ -33,11 +44,13 @@ def test_what_is_measured_costs_the_price_and_no_more(tmp_path):
     offer.release(release="one")
     known = curator.ledger.find("one")
 
-    measured = json.loads(known.measurement)
-    for name, meter in (("parents", offer.plan.parent_meter()), ("children", offer.plan.child_meter())):
-        record = Measurement.from_json(measured[name])
+    record = json.loads(known.measurement)
+    gaps = Meter(no_counts(offer.plan.levels.children), Sensitivity(2, 1), "epsilon", offer.plan.parts.gaps)
+    meters = {"parents": offer.plan.parent_meter(), "children": offer.plan.child_meter(), "gaps": gaps}
+    for name, meter in meters.items():
+        answers = Measurement.from_json(record[name]).answers
         # Laplace noise of scale b on a table moved by l1 costs l1 / b; choices cost the rest.
-        paid = sum(Fraction(meter.moved.l1) / Fraction(noisy.noise.scale) for _, noisy in record.answers)
+        paid = sum(Fraction(meter.moved.l1) / Fraction(noisy.noise.scale) for _, noisy in answers)
         assert 0 < paid <= meter.price
     assert curator.standing()[0].left.amount == 1000 - 5
 
@@ -61,6 +74,7 @@ def test_other_plans_have_other_digests(curator):
         {"rows": 5},
         {"parent_share": "1/2"},
         {"where": "age > 3"},
+        {"impossible": ["age < 3 and ward = 'care'"]},
     ]
     digests = {curator.relate(["age"], ["ward"], **one).plan(epsilon=1).plan.digest for one in fields}
     assert len(digests) == len(fields)
@@ -123,3 +137,24 @@ def test_what_is_no_way_to_publish_is_refused(curator, release):
     with pytest.raises(InputError, match="rows"):
         curator.publish("clinic", rows=0)
     assert SCHEMA.unit.column in release.parents.column_names
+
+
+def test_what_was_measured_without_a_search_is_published_as_it_was(tmp_path):
+    """All of the price was for marginals then, and gaps had the codes of the schema."""
+    curator = clinic(tmp_path, 300)
+    plan = curator.relate(["age"], ["ward"], order="day", limit=3).plan(epsilon=20).plan
+    before = replace(plan, searched=False)
+    assert (before.parent_meter().price + before.child_meter().price, before.parts.gaps) == (20, 0)
+    with replace(source_of(visits(300)), view=SCHEMA.view_with(["age", "ward", "day"])).open() as data:
+        bits = Replay(b"an earlier version")
+        salt = [int(word) & (2**31 - 1) for word in words(bits, 8)]
+        parents, children = encode_levels(plan.levels, SCHEMA, data.table, salt)
+        counts = EngineCounts.of_codes(plan.levels.parents, data, parents)
+        above = measured(mosaic, counts, before.parent_meter(), bits, plan.preserved.marginals)
+        bins = child_bins(plan.levels, [one for _, one in above.answers if len(one.columns) == 1])
+        below = EngineCounts.of_codes(plan.levels.children, data, children).merged(bins)
+        meter = before.child_meter(coarsened(plan.levels.children, bins))
+        found = measured(mosaic, below, meter, bits, plan.levels.workload())
+    made = plan.publish({"parents": above.to_json(), "children": found.to_json()})
+    assert abs(made["relations"]["parents"]["rows"] - 300) < 62  # four deviations of the number that was measured
+    assert made["relations"]["children"]["rows"] > 300

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from report_rows import CONDITIONS, DOMAIN, SCHEMA, condition, some_codes
 
@@ -14,6 +15,7 @@ from discreet.errors import InputError
 from discreet.marginals.domain import Domain
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import Compare, checked
+from discreet.synth.parts import MadeColumn
 from discreet.synth.report.statistic import answer, default_statistics, in_words, read_statistics
 from discreet.synth.rows import draw_rows
 
@@ -64,12 +66,24 @@ def test_instants_are_written_as_times():
     assert in_words(Compare("at", ">=", at)) == "at >= '2024-07-01T00:00:00+02:00'"
 
 
-def test_a_question_about_a_column_made_of_parts_says_what_the_parts_are():
+def test_a_question_may_be_about_a_column_made_of_parts_or_about_them():
     day, time = "CAST(at AS DATE)", "HOUR(at) * 60 + MINUTE(at)"
     schema = Schema("t", {"at": Timestamp("2024-01-01", "2024-12-31", "UTC")})
     domain = Domain.of(schema, [day, time])
     declared = {name: schema.column(name) for name in ("at", day, time)}
-    with pytest.raises(InputError, match="made of parts") as caught:
-        read_statistics(["at >= '2024-06-01'"], domain, declared)
-    assert day in str(caught.value)
-    assert read_statistics([f"{day} >= '2024-06-01'"], domain, declared)
+    for text in ("at >= '2024-06-01'", f"{day} >= '2024-06-01'", "at is null"):
+        assert read_statistics([text], domain, declared)[0].columns == (text.split(" >= ")[0].split(" is ")[0],)
+    with pytest.raises(InputError, match="a column of numbers, and at is none"):
+        read_statistics(["mean(at)"], domain, declared)
+
+
+def test_questions_that_nobody_chose_are_about_timestamps_and_not_about_their_parts():
+    day, time = "CAST(at AS DATE)", "HOUR(at) * 60 + MINUTE(at)"
+    schema = Schema("t", {"at": Timestamp("2024-01-01", "2024-12-31", "UTC", nullable=False)})
+    domain = Domain.of(schema, [day, time])
+    declared = {name: schema.column(name) for name in ("at", day, time)}
+    codes = np.stack([np.arange(300) % size for size in domain.sizes], axis=1)
+    chosen = default_statistics(domain, declared, codes, [MadeColumn("at", (day, time))])
+    assert chosen[0].columns == ("at",)
+    assert all(time not in one.text or one.column is not None for one in chosen)
+    assert read_statistics([chosen[0].text], domain, declared)

@@ -16,10 +16,11 @@ from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
 from discreet.query.ask import Ask, Checked, Form, option
-from discreet.query.forms import AMOUNT, COLUMN, CONDITION, NAMES, WHOLE, check_condition
+from discreet.query.forms import AMOUNT, COLUMN, CONDITION, CONDITIONS, NAMES, WHOLE, check_condition
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
 from discreet.synth.ask import DIFFERENCES
+from discreet.synth.exclusions import read_conditions
 from discreet.synth.relations.levels import Levels, read_levels
 from discreet.synth.relations.plan import RelationsPlan
 from discreet.synth.relations.release import RelationsRelease
@@ -65,6 +66,9 @@ class RelationsAsk(Ask):
         flags=("difference",),
         help="Make a column from another and their difference: discharged=admitted; repeat for more, or none",
     )
+    impossible: tuple[str | Predicate, ...] = option(
+        CONDITIONS, (), help="A condition that no row meets: \"age < 16 and ward = 'maternity'\"; repeat for more"
+    )
     key: str | int | None = option(KEY_FORM, None, help="How parents are named: P{:06d}, or a first number")
     parent_share: Number | None = option(
         AMOUNT, None, help="The part of the price that parents get, such as 1/4; the rest is for child rows"
@@ -85,6 +89,7 @@ class RelationsAsk(Ask):
             rows=self.rows,
             condition=check_condition(self.where, schema),
             key=_key(self.key, schema),
+            impossible=read_conditions(self.impossible, schema, levels.both, [*levels.parent, *levels.child]),
         )
 
 
@@ -99,6 +104,7 @@ class CheckedRelations(Checked[RelationsRelease]):
     rows: int | None
     condition: Predicate | None
     key: str | int
+    impossible: tuple[Predicate, ...] = ()
 
     def read(self, answer: Answer, cost: str, remaining: str) -> RelationsRelease:
         """The tables that an answer holds."""
@@ -128,6 +134,7 @@ class CheckedRelations(Checked[RelationsRelease]):
             rows=self.rows,
             condition=self.condition,
             confidence=price.confidence,
+            impossible=self.impossible,
         )
 
     def _enough(self, planned: RelationsPlan, price: Price) -> None:

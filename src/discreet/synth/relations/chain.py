@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.mechanism import Bits
-from discreet.marginals.partition import Partition
-from discreet.noise.replay import Replay, uniforms
+from discreet.noise.replay import Replay
 from discreet.synth.relations.deck import Deck
+from discreet.synth.relations.gaps import Gaps, draw_points
 from discreet.synth.relations.levels import Clock, Levels
 from discreet.synth.rows import seed_of
 from discreet.synth.sample import Codes
@@ -37,8 +37,11 @@ def deck_size(total: int) -> int:
     return int(min(max(4 * total, 60_000), 400_000))
 
 
-def child_rows(levels: Levels, parents: Codes, bins: list[Codes], pool: Codes) -> ChildRows:
-    """Child rows for parents with these codes, from a pool of codes of `levels.children`, their parents in `bins`."""
+def child_rows(levels: Levels, parents: Codes, bins: list[Codes], pool: Codes, gaps: Gaps | None = None) -> ChildRows:
+    """Child rows for parents with these codes, from a pool of codes of `levels.children`, their parents in `bins`.
+
+    `gaps` are the codes that times between rows have in the pool; by default those of the schema.
+    """
     many = len(levels.heads)
     coarse = np.stack([bins[place][parents[:, place]] for place in range(many)], axis=1)
     fan = parents[:, many - 1]
@@ -48,16 +51,25 @@ def child_rows(levels: Levels, parents: Codes, bins: list[Codes], pool: Codes) -
     if levels.clock is None:
         owner = np.repeat(np.arange(len(fan)), fan if deck.rows else 0)
         return ChildRows(owner, drawn[deck.deal(coarse[owner], bits)], None)
-    return _Chain(levels, levels.clock, coarse, fan, deck, drawn, bits).run(parents[:, many:])
+    cut = Gaps.plain(levels.clock.gaps) if gaps is None else gaps
+    return _Chain(levels, levels.clock, cut, coarse, fan, deck, drawn, bits).run(parents[:, many:])
 
 
 class _Chain:
     """Rows one after the other, for parents whose first rows are known."""
 
     def __init__(
-        self, levels: Levels, clock: Clock, coarse: Codes, fan: Codes, deck: Deck, drawn: Codes, bits: Bits
+        self,
+        levels: Levels,
+        clock: Clock,
+        gaps: Gaps,
+        coarse: Codes,
+        fan: Codes,
+        deck: Deck,
+        drawn: Codes,
+        bits: Bits,
     ) -> None:
-        self.levels, self.clock, self.coarse, self.fan = levels, clock, coarse, fan
+        self.levels, self.clock, self.gaps, self.coarse, self.fan = levels, clock, gaps, coarse, fan
         self.deck, self.drawn, self.bits = deck, drawn, bits
         self.at = levels.child_columns.place(clock.attribute)
 
@@ -65,7 +77,7 @@ class _Chain:
         who = np.flatnonzero(self.fan > 0)
         codes = self._whole(first, who)
         who = who[: len(codes)]
-        times = _point(self.clock.cut, codes[:, self.at], self.bits)
+        times = draw_points(self.clock.cut, codes[:, self.at], self.bits)
         found = [(who, codes, times)]
         while (more := self.fan[who] > len(found)).any():
             who = who[more]
@@ -96,20 +108,13 @@ class _Chain:
         before = np.stack([groups[codes[:, place]] for place, groups in enumerate(self.levels.groups)], axis=1)
         given = np.concatenate([self.coarse[who], before], axis=1)
         rows = self.drawn[self.deck.deal(given, self.bits)]
-        then = times + _point(self.clock.gaps, rows[:, -1], self.bits)
+        then = times + self.gaps.draw(rows[:, -1], self.bits)
         for _ in range(_TRIES):
             late = np.flatnonzero(then > self.clock.cut.last)
             if len(late) == 0:
                 break
             rows[late] = self.drawn[self.deck.deal(given[late], self.bits)]
-            then[late] = times[late] + _point(self.clock.gaps, rows[late, -1], self.bits)
+            then[late] = times[late] + self.gaps.draw(rows[late, -1], self.bits)
         then = np.minimum(then, self.clock.cut.last)
         at = np.searchsorted(self.clock.cut.starts, then, side="right") - 1
         return np.insert(rows[:, :-1], self.at, at, axis=1), then
-
-
-def _point(cut: Partition, codes: Codes, bits: Bits) -> Codes:
-    """A point of each code's run, evenly."""
-    first, many = cut.starts[codes], (cut.ends - cut.starts + 1)[codes]
-    share = uniforms(bits, len(codes))
-    return np.asarray(first + np.minimum((share * many).astype(np.int64), many - 1))

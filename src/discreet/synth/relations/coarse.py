@@ -23,14 +23,17 @@ _GROUPS = 12
 Floats = NDArray[np.float64]
 
 
-def child_bins(levels: Levels, measured: Sequence[Noisy]) -> list[Codes]:
-    """For every attribute of a child row, which group each of its codes goes into: only those of parents are merged.
+def child_bins(levels: Levels, measured: Sequence[Noisy], gaps: Codes | None = None) -> list[Codes]:
+    """For every attribute of a child row, which group each of its codes goes into: those of parents, and of gaps.
 
-    `measured` are the noisy marginals of parents, of which single columns are used.
+    `measured` are the noisy marginals of parents, of which single columns are used; `gaps` the groups of gaps, if any.
     """
     heads, children = levels.heads, levels.children
     bins = [_parent_bins(one, _counts(place, measured)) for place, one in enumerate(heads)]
-    return [*bins, *(np.arange(one.size) for one in children.attributes[len(heads) :])]
+    bins += [np.arange(one.size) for one in children.attributes[len(heads) :]]
+    if gaps is not None:
+        bins[levels.targets[-1]] = gaps
+    return bins
 
 
 def coarsened(domain: Domain, bins: Sequence[Codes]) -> Domain:

@@ -9,9 +9,12 @@ from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.note import Note
 from discreet.core.release import plural
 from discreet.data.column import Date, Integer, Real, Timestamp
+from discreet.marginals.domain import Domain
 from discreet.marginals.meter import Meter
 from discreet.query.notes import condition_notes, join_notes, unidentified_notes
 from discreet.query.plan import noise_name
+from discreet.synth.explanation import attribute_words
+from discreet.synth.spikes import searched
 
 if TYPE_CHECKING:
     from discreet.synth.relations.plan import RelationsPlan
@@ -118,9 +121,26 @@ def declared_notes(plan: RelationsPlan) -> list[Note]:
     alike = "" if clock is not None else " Rows of one parent are alike only as far as their parent's columns tell."
     text = f"Child rows follow from their parent's columns in groups{_row_before(plan)}.{alike}"
     notes.append(Note("marginals", text, ()))
+    notes += [Note("bins", text, ()) for text in _searched(plan)]
     notes += unidentified_notes(plan.schema.unit, ())
     notes += join_notes(plan.schema, columns, ())
     return [*notes, *condition_notes(plan.condition, (), plan.schema)]
+
+
+def _searched(plan: RelationsPlan) -> list[str]:
+    """What is spent before marginals are measured, and on what."""
+    parts, levels, price = plan.parts, plan.levels, plan.price
+    texts = []
+    if share := float((parts.parents + parts.children) / price):
+        own = (Domain(levels.own) if parts.children else Domain(())).attributes
+        above = levels.parent_columns.attributes if parts.parents else ()
+        made = (*levels.parent, *levels.child)
+        names = [attribute_words(one.name, made) for one in searched(Domain((*above, *own))).attributes]
+        texts.append(f"For {share:.1%} of the price, values of {_few(names)} that many rows share are looked for.")
+    if parts.gaps:
+        share = float(parts.gaps / price)
+        texts.append(f"For {share:.1%} of the price, times between rows are counted by octaves: 1, 2 to 3, 4 to 7, ...")
+    return texts
 
 
 def _row_before(plan: RelationsPlan) -> str:

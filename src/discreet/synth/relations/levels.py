@@ -24,6 +24,7 @@ from discreet.marginals.domain import Attribute, Domain, lattice_of
 from discreet.marginals.partition import Labels, Partition
 from discreet.query.key import Key
 from discreet.synth.parts import MadeColumn, made_columns, partitions_of
+from discreet.synth.spikes import Spikes
 from discreet.synth.workload import LARGEST, MERGED
 
 __all__ = ["FANOUT", "Clock", "Levels", "read_levels"]
@@ -132,6 +133,16 @@ class Levels:
         """Places in `children` of what a row is conditioned on: the parent's codes, and the row before."""
         return tuple(place for place in range(len(self.children)) if place not in self.targets)
 
+    @property
+    def both(self) -> Domain:
+        """The attributes of the columns of both tables."""
+        return Domain((*self.parent_columns.attributes, *self.child_columns.attributes))
+
+    def with_spikes(self, spikes: Spikes) -> Levels:
+        """The same with steps and values of columns that were found."""
+        above, below = (spikes.applied(one) for one in (self.parent_columns, self.child_columns))
+        return replace(self, parent_columns=above, child_columns=below)
+
     def workload(self) -> dict[Columns, float]:
         """Pairs that child rows preserve. Those without anything that is drawn weigh less, and are not left out.
 
@@ -205,6 +216,9 @@ def read_levels(
         raise InputError("child", shared[0], "a column that is not one of the parent's")
     if not below:
         raise InputError("child", [], "at least one column that is not the parent's")
+    for name in differences if isinstance(differences, Mapping) else ():
+        if name not in (*above, *below):
+            raise InputError("differences", name, "a column that is made", among=[*above, *below])
     made_above, made_below = (_made(schema, names, differences) for names in (above, below))
     clock = None if order is None else _clock(schema, order, made_below[0])
     partitions = partitions_of(made_below, schema) | ({} if clock is None else {clock.attribute: clock.cut})
@@ -236,7 +250,9 @@ def _named(schema: Schema, names: Iterable[str], field: str) -> list[str]:
 
 
 def _made(schema: Schema, names: list[str], differences: Mapping[str, str] | None) -> tuple[MadeColumn, ...]:
-    some = None if differences is None else {name: base for name, base in differences.items() if name in names}
+    some: Mapping[str, str] | None = differences
+    if isinstance(differences, Mapping):
+        some = {name: base for name, base in differences.items() if name in names}
     return made_columns(schema, names, some)
 
 

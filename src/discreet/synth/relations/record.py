@@ -59,6 +59,17 @@ class Level:
 
     def values(self) -> dict[str, ColumnValues]:
         """Values of its columns, as numbers."""
+        return assemble(self.parts, self.declared, self.drawn())
+
+    def times_of(self) -> tuple[str, ...]:
+        """The columns and parts that put its rows in their order."""
+        if self.clock is None:
+            return ()
+        column = next(one for one in self.parts if one.name == (self.clock or {})["column"])
+        return (column.name, *names_of(column))
+
+    def drawn(self) -> dict[str, ColumnValues]:
+        """Values of what its columns are made of, as numbers."""
         drawn = draw_parts(self.domain, self.parts, self.declared, self.codes)
         if self.clock is not None and self.times is not None and self.owner is not None:
             origin, unit = Fraction(self.clock["origin"]), Fraction(self.clock["unit"])
@@ -66,7 +77,7 @@ class Level:
             drawn[self.clock["attribute"]] = ColumnValues(self.times * int(unit) + int(origin), there)
             if self.clock["minute"] is not None:
                 self._in_order(drawn, self.times, self.owner)
-        return assemble(self.parts, self.declared, drawn)
+        return drawn
 
     def _in_order(self, drawn: dict[str, ColumnValues], times: Codes, owner: Codes) -> None:
         """Times of day of one parent's rows of one day, in their order: the rows are told by the ones before them."""

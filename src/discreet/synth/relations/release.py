@@ -11,10 +11,13 @@ import numpy as np
 
 from discreet.core.publication import Publication, rows_table
 from discreet.core.release import Release, with_notes
+from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.ledger.door import Answer
+from discreet.query.predicate import Predicate, checked, predicate_from
+from discreet.synth.relations.exclusions import PossibleRows, possible_rows
 from discreet.synth.relations.record import Level, level_from
-from discreet.synth.rows import key_column, to_arrow
+from discreet.synth.rows import ColumnValues, key_column, to_arrow
 
 __all__ = ["RelationsRelease"]
 
@@ -35,19 +38,24 @@ class RelationsRelease(Publication):
     """How many child rows of one parent counted."""
     total: float
     """How many parents the private table is estimated to have."""
+    impossible: tuple[Predicate, ...] = ()
+    """Conditions that no row meets."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> RelationsRelease:
         """From an answer on the ledger."""
         result: Any = answer.result
         entry = result["relations"]
+        above, below = level_from(entry["parents"]), level_from(entry["children"])
+        schema = Schema(answer.dataset, above.declared | below.declared)
         return cls(
             **answer.provenance(cost, remaining),
-            above=level_from(entry["parents"]),
-            below=level_from(entry["children"]),
+            above=above,
+            below=below,
             key=tuple(entry["key"]),
             limit=entry["limit"],
             total=entry["total"],
+            impossible=tuple(checked(predicate_from(one), schema) for one in entry.get("impossible", ())),
             stale=answer.stale,
             caveats=answer.caveats,
         )
@@ -59,26 +67,35 @@ class RelationsRelease(Publication):
     @cached_property
     def parents(self) -> Any:
         """One row a parent: its key, and its columns."""
-        return self._table(self.above, {self.key[0]: self._keys})
+        return self._table(self.above, self._rows.parents, {self.key[0]: self._keys})
 
     @cached_property
     def children(self) -> Any:
         """One row a child row: its parent's key, and its columns; by parent, and in order where there is one."""
-        owner = np.zeros(0, dtype=np.int64) if self.below.owner is None else self.below.owner
-        return self._table(self.below, {self.key[0]: self._keys.take(owner)})
+        return self._table(self.below, self._rows.children, {self.key[0]: self._keys.take(self._rows.owner)})
 
-    def _table(self, level: Level, keys: dict[str, Any]) -> Any:
+    @cached_property
+    def _rows(self) -> PossibleRows:
+        return possible_rows(self.above, self.below, self.impossible)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is left out of the rows, and how many were changed or left out because they could not be."""
+        rows = self._rows
+        changed = (f"{rows.changed:,} rows could not be and were changed",) if rows.changed else ()
+        lost = (f"{rows.left_out:,} child rows could not be and were left out",) if rows.left_out else ()
+        return (*changed, *lost, *super().notes)
+
+    def _table(self, level: Level, drawn: dict[str, ColumnValues], keys: dict[str, Any]) -> Any:
         import pyarrow
 
-        drawn = level.values()
         found = keys | {one.name: to_arrow(level.declared[one.name], drawn[one.name]) for one in level.parts}
         return with_notes(pyarrow.table(found), self.table_notes())
 
     @property
     def fan_out(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """How many child rows each parent has."""
-        owner = np.zeros(0, dtype=np.int64) if self.below.owner is None else self.below.owner
-        return np.bincount(owner, minlength=len(self.above.codes))
+        return np.bincount(self._rows.owner, minlength=len(self.above.codes))
 
     def __len__(self) -> int:
         return len(self.above.codes)
@@ -90,7 +107,7 @@ class RelationsRelease(Publication):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values that say what it is, without its rows."""
-        many = {"parents": len(self), "children": len(self.below.codes)}
+        many = {"parents": len(self), "children": len(self._rows.owner)}
         columns = {"parents": self.parents.column_names, "children": self.children.column_names}
         return {**super().to_dict(), "rows": many, "columns": columns, "limit": self.limit, "notes": list(self.notes)}
 

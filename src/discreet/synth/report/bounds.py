@@ -17,7 +17,7 @@ Guarantee
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -32,6 +32,7 @@ from discreet.mechanisms.blend import half_width, one_sided
 from discreet.mechanisms.inputs import read_confidence
 from discreet.query.predicate import And, Predicate, columns_of
 from discreet.synth.junction import Floats, spread
+from discreet.synth.parts import MadeColumn
 from discreet.synth.report.cells import Cells, ends, met
 from discreet.synth.report.statistic import Statistic
 from discreet.synth.synthetic import Synthetic
@@ -63,8 +64,12 @@ class Interval:
 class Known:
     """What the noisy counts of a release say about the private table."""
 
-    def __init__(self, domain: Domain, declared: Mapping[str, Column], made: Synthetic) -> None:
+    def __init__(
+        self, domain: Domain, declared: Mapping[str, Column], made: Synthetic, parts: Sequence[MadeColumn] = ()
+    ) -> None:
         self.domain, self.declared, self.made = domain, declared, made
+        # What a question about a whole timestamp is answered by: the day that it is made of.
+        self.days = {one.name: one.parts[0] for one in parts if one.base is None and not one.plain}
         width = len(domain)
         alone = [one.columns for one in made.measured[:width]]
         # All methods measure single columns first, whatever comes out: choosing among these is no choice by noise.
@@ -72,6 +77,11 @@ class Known:
 
     def ask(self, ask: Statistic, confidence: float = 0.95) -> Interval | None:
         """The interval for a question; None if no noisy counts bear on it."""
+        counted = {*self.domain.names, *self.days}
+        if ask.condition is not None and not counted.issuperset(columns_of(ask.condition)):
+            return None  # made from another column, or compared with one
+        if ask.column is not None and ask.column not in self.domain.names:
+            return None
         miss = 1 - float(read_confidence(confidence))
         if ask.column is not None:
             return self._mean(ask, miss)
@@ -101,16 +111,19 @@ class Known:
     def _count(self, condition: Predicate | None, miss: float) -> Interval | None:
         if condition is None:
             return self._total(miss)
-        places = tuple(sorted({self.domain.place(name) for name in columns_of(condition)}))
+        places = self._places(columns_of(condition))
         if (found := self._direct(condition, places, miss)) is not None:
             return found
         return self._parts(condition, miss) if isinstance(condition, And) else None
+
+    def _places(self, names: Iterable[str]) -> Columns:
+        return tuple(sorted({self.domain.place(self.days.get(name, name)) for name in names}))
 
     def _direct(self, condition: Predicate, places: Columns, miss: float) -> Interval | None:
         """From marginals that hold every column of the condition."""
         if self.domain.cells(places) > _LARGEST:
             return None
-        fine = met(condition, places, self.domain, self.declared)
+        fine = met(condition, places, self.domain, self.declared, self.days)
         found: Interval | None = None
         for order, (noisy, place) in enumerate(self._holding(places)):
             cells = self._laid(fine, places, noisy, place)
@@ -147,7 +160,7 @@ class Known:
         each = miss / (len(sets) + 1)
         for one in sets:
             joined = one[0] if len(one) == 1 else And(one)
-            places = tuple(sorted({self.domain.place(name) for name in columns_of(joined)}))
+            places = self._places(columns_of(joined))
             if (found := self._direct(joined, places, each)) is not None:
                 known[one] = found
         total = self._total(each)
@@ -186,10 +199,10 @@ class Known:
         """
         name = ask.column or ""
         value = self.domain.place(name)
-        places = tuple(sorted({value, *(self.domain.place(one) for one in ask.columns)}))
+        places = self._places((name, *ask.columns))
         if self.domain.cells(places) > _LARGEST:
             return None
-        fine = met(ask.condition, places, self.domain, self.declared)
+        fine = met(ask.condition, places, self.domain, self.declared, self.days)
         low, high = ends(self.domain.attributes[value], self.declared[name])
         there = ~np.isnan(low).reshape(spread((value,), places, self.domain.sizes))
         fine = Cells(fine.sure & there, fine.may & there, fine.sure_not & there, fine.may_not & there)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.column import Boolean, Column, Date, Integer, Real, Timestamp
+from discreet.data.instant import DAY, changes
 from discreet.marginals.counts import Columns
 from discreet.marginals.domain import Attribute, Domain
 from discreet.marginals.partition import Partition
@@ -54,18 +55,26 @@ def _folded(truth: Truth, axis: int, bins: NDArray[np.int64], every: bool) -> Tr
     return result
 
 
-def met(condition: Predicate | None, columns: Columns, domain: Domain, declared: Mapping[str, Column]) -> Cells:
-    """A condition on the cells of some columns, which hold all those it names."""
+def met(
+    condition: Predicate | None,
+    columns: Columns,
+    domain: Domain,
+    declared: Mapping[str, Column],
+    days: Mapping[str, str] | None = None,
+) -> Cells:
+    """A condition on the cells of some columns, which hold all those it names, or their `days` where they are times."""
     shape = tuple(domain.sizes[column] for column in columns)
     if condition is None:
         return Cells(np.full(shape, True), np.full(shape, True), np.full(shape, False), np.full(shape, False))
-    return _met(condition, columns, domain, declared)
+    return _met(condition, columns, domain, declared, days or {})
 
 
-def _met(condition: Predicate, columns: Columns, domain: Domain, declared: Mapping[str, Column]) -> Cells:
+def _met(
+    condition: Predicate, columns: Columns, domain: Domain, declared: Mapping[str, Column], days: Mapping[str, str]
+) -> Cells:
     match condition:
         case Compare(name, _, _) | IsIn(name, _) | IsMissing(name):
-            place = domain.place(name)
+            place = domain.place(days.get(name, name))
             one = _column(condition, domain.attributes[place], declared[name])
             shape = tuple(domain.sizes[column] for column in columns)
             laid = (
@@ -74,12 +83,12 @@ def _met(condition: Predicate, columns: Columns, domain: Domain, declared: Mappi
             )
             return Cells(*laid)
         case Not(part):
-            one = _met(part, columns, domain, declared)
+            one = _met(part, columns, domain, declared, days)
             return Cells(one.sure_not, one.may_not, one.sure, one.may)
         case And(parts):
-            return _all([_met(part, columns, domain, declared) for part in parts])
+            return _all([_met(part, columns, domain, declared, days) for part in parts])
         case Or(parts):
-            turned = [_met(Not(part), columns, domain, declared) for part in parts]
+            turned = [_met(Not(part), columns, domain, declared, days) for part in parts]
             one = _all(turned)
             return Cells(one.sure_not, one.may_not, one.sure, one.may)
 
@@ -127,10 +136,25 @@ def _run(partition: Partition, column: Column, label: Any) -> tuple[Any, Any, bo
     low, high = (label.start, label.end) if isinstance(label, Bin) else (label, label)
     if isinstance(column, Date):
         return low, high - timedelta(days=1) if isinstance(label, Bin) else high, True
+    if isinstance(column, Timestamp):
+        return _instants(low, high if isinstance(label, Bin) else high + timedelta(days=1), column)
     last = high - partition.unit if isinstance(label, Bin) else high
     if isinstance(column, Real) and column.step is None:
         return max(low - partition.unit / 2, column.lower), min(last + partition.unit / 2, column.upper), True
     return low, last, True
+
+
+def _instants(first: date, end: date, column: Timestamp) -> tuple[int, int, bool]:
+    """The first instant of some days on a zone's calendar, and the last: also where clocks change on one of them."""
+    low, high = ((one - date(1970, 1, 1)).days * DAY for one in (first, end))
+    moves = changes(column.timezone, low - 2 * DAY, high + 2 * DAY)
+    edges = (low - 2 * DAY, *moves.instants, high + 2 * DAY)
+    inside = [
+        (max(low - offset, start), min(high - offset, stop) - 1)
+        for offset, start, stop in zip(moves.offsets, edges[:-1], edges[1:], strict=True)
+        if max(low - offset, start) < min(high - offset, stop)
+    ]
+    return min(start for start, _ in inside), max(stop for _, stop in inside), True
 
 
 def _compared(values: tuple[Any, Any, bool], operator: str, wanted: Any) -> tuple[bool, bool]:

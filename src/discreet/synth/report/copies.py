@@ -29,6 +29,7 @@ from discreet.synth.compression import Compression
 from discreet.synth.exclusions import repaired
 from discreet.synth.junction import Floats, tree_cells
 from discreet.synth.model import Model, fit, noisy_total, simplex, target_of
+from discreet.synth.parts import MadeColumn, agreed
 from discreet.synth.rows import ColumnValues
 from discreet.synth.sample import Codes
 from discreet.synth.synthetic import Synthetic
@@ -93,12 +94,13 @@ def draws(
     made: Synthetic,
     many: int,
     bits: Bits,
+    parts: Sequence[MadeColumn] = (),
 ) -> Iterator[Copy]:
     """Other tables from the same noisy counts, as many rows each as the release has."""
     source = _Source(domain, made, made.measured) if many and made.measured and len(made.codes) else None
     for _ in range(many if source else 0):
         if source is not None:
-            yield _copy(domain, declared, impossible, source.rows(len(made.codes), bits))
+            yield _copy(domain, declared, impossible, source.rows(len(made.codes), bits), parts)
 
 
 def trials(
@@ -109,6 +111,7 @@ def trials(
     codes: Codes,
     many: int,
     bits: Bits,
+    parts: Sequence[MadeColumn] = (),
 ) -> Iterator[Copy]:
     """Tables that would have come out if `codes` were the private table: the same measurements, with fresh noise."""
     if not made.measured or not len(codes):
@@ -126,11 +129,17 @@ def trials(
             for one, table in zip(made.measured, exact, strict=True)
         ]
         source = _Source(domain, made, noisy)
-        yield _copy(domain, declared, impossible, source.rows(len(codes), bits))
+        yield _copy(domain, declared, impossible, source.rows(len(codes), bits), parts)
 
 
-def _copy(domain: Domain, declared: Mapping[str, Column], impossible: Sequence[Predicate], codes: Codes) -> Copy:
-    fixed, drawn, _ = repaired(domain, declared, codes, impossible)
+def _copy(
+    domain: Domain,
+    declared: Mapping[str, Column],
+    impossible: Sequence[Predicate],
+    codes: Codes,
+    parts: Sequence[MadeColumn],
+) -> Copy:
+    fixed, drawn, _ = repaired(domain, declared, agreed(domain, parts, codes), impossible, parts)
     return Copy(fixed, drawn)
 
 

@@ -116,12 +116,13 @@ def figures_of(
 ) -> Figures:
     """The figures of a release; with real rows, the ones that need them too."""
     domain, declared, made = release.domain, release.declared, release.made
-    known = Known(domain, declared, made)
+    known = Known(domain, declared, made, release.parts)
     bits = Replay(key_of([release.codes.astype(np.float64)], "report"))
     notify("drawing other tables")
-    others = list(draws(domain, declared, release.impossible, made, copies, bits))
+    others = list(draws(domain, declared, release.impossible, made, copies, bits, release.parts))
     tried: list[Copy] = []
-    for place, one in enumerate(trials(domain, declared, release.impossible, made, release.codes, copies, bits)):
+    tables = trials(domain, declared, release.impossible, made, release.codes, copies, bits, release.parts)
+    for place, one in enumerate(tables):
         notify("trying the noise out", (place + 1) / copies)
         tried.append(one)
     there = release.drawn

@@ -14,7 +14,7 @@ from discreet.core.signature import typed
 from discreet.errors import InputError
 from discreet.mechanisms.inputs import read_confidence
 from discreet.query.predicate import Predicate
-from discreet.synth.report.encoding import encoded
+from discreet.synth.report.codes import encoded
 from discreet.synth.report.figures import Figures, figures_of, real_figures_of
 from discreet.synth.report.page import page
 from discreet.synth.report.prediction import task_of
@@ -190,7 +190,7 @@ def _read(
     if len(release) == 0:
         raise InputError("release", release.id, "a release with rows: this one has none")
     if asks is None:
-        return default_statistics(release.domain, release.declared, release.codes), sure
+        return default_statistics(release.domain, release.declared, release.codes, release.parts), sure
     return read_statistics(asks, release.domain, release.declared), sure
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
@@ -15,14 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.column import Boolean, Column, Integer, Real
-from discreet.data.instant import Instant
+from discreet.data.column import Boolean, Column, Integer, Real, Timestamp
+from discreet.data.instant import Instant, read_instant
 from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.marginals.domain import Domain
 from discreet.query.parse import parse_condition
-from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate, checked, columns_of
-from discreet.synth.exclusions import holds
+from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate, checked
+from discreet.synth.exclusions import holds, named_columns
+from discreet.synth.parts import MadeColumn
 from discreet.synth.report.quality import associations
 from discreet.synth.rows import ColumnValues
 
@@ -44,8 +45,8 @@ class Statistic:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Every column it names."""
-        named = [] if self.condition is None else columns_of(self.condition)
+        """Every column it names; of a comparison of two columns both."""
+        named = [] if self.condition is None else named_columns(self.condition)
         return tuple(dict.fromkeys([*named, *([] if self.column is None else [self.column])]))
 
 
@@ -79,12 +80,8 @@ def _read(asked: Any, domain: Domain, declared: Mapping[str, Column]) -> Statist
     except (AttributeError, TypeError):
         raise InputError("asks", asked, _FORMS) from None
     for name in ask.columns:
-        if name in declared and name not in domain.names:
-            hint = f"Ask about what it is made of: {', '.join(domain.names)}."
-            raise InputError(
-                "asks", name, "about columns that are counted as they are, and this one is made of parts", hint
-            )
-        domain.place(name, "asks")
+        if name not in declared:  # also one that the schema has, and that was not made
+            domain.place(name, "asks")
     if ask.column is not None and not isinstance(declared[ask.column], (Integer, Real, Boolean)):
         raise InputError("asks", ask.text, f"the mean of a column of numbers, and {ask.column} is none")
     return ask
@@ -104,12 +101,13 @@ def answer(ask: Statistic, drawn: Mapping[str, ColumnValues], domain: Domain) ->
 
 
 def default_statistics(
-    domain: Domain, declared: Mapping[str, Column], codes: NDArray[np.int64]
+    domain: Domain, declared: Mapping[str, Column], codes: NDArray[np.int64], made: Sequence[MadeColumn] = ()
 ) -> tuple[Statistic, ...]:
     """Questions worth asking if nobody says which: about columns that go together in the synthetic rows."""
     if len(codes) == 0:
         return ()
-    parts = {place: part for place in range(len(domain)) if (part := _part(domain, place, codes)) is not None}
+    halves = {place: part for place in range(len(domain)) if (part := _part(domain, place, codes)) is not None}
+    parts = _as_columns(halves, domain, declared, made)
     strength = associations(domain, codes)
     pairs = [(abs(float(strength[a, b])), a, b) for a in parts for b in parts if a < b]
     pairs = sorted((one for one in pairs if one[0] == one[0]), key=lambda one: -one[0])
@@ -128,6 +126,22 @@ def default_statistics(
         text = f"mean({name})" + ("" if condition is None else f" where {in_words(condition)}")
         asks.append(Statistic(text, condition, name))
     return tuple(asks)
+
+
+def _as_columns(
+    parts: dict[int, Compare], domain: Domain, declared: Mapping[str, Column], made: Sequence[MadeColumn]
+) -> dict[int, Compare]:
+    """Conditions as a person would ask: about a timestamp, not about its day, and not about its minute at all."""
+    found = dict(parts)
+    for one in made:
+        column = declared[one.name]
+        if one.base is None and not one.plain and isinstance(column, Timestamp):
+            day, time = (domain.place(part) for part in one.parts)
+            found.pop(time, None)
+            if day in found:
+                start = read_instant(found[day].value, column.timezone, "asks")
+                found[day] = Compare(one.name, found[day].operator, start)
+    return found
 
 
 def _part(domain: Domain, place: int, codes: NDArray[np.int64]) -> Compare | None:

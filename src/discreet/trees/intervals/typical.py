@@ -38,8 +38,8 @@ from discreet.trees.intervals.posterior import Laws, draw_table
 from discreet.trees.intervals.quantiles import ErrorQuantiles, enough_for
 from discreet.trees.intervals.sample import Part, parts_of
 from discreet.trees.measurement import Measurement
-from discreet.trees.pooling import COUNTS, TOTALS, Question, draw_answers
 from discreet.trees.rules import Rules
+from discreet.trees.shared_answers import COUNTS, TOTALS, Question, draw_answers
 
 __all__ = ["Method", "Replay", "key_of", "remeasure", "with_typical"]
 

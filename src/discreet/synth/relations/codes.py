@@ -16,7 +16,6 @@ from discreet.data.column import Date
 from discreet.data.expression.calendar import day_number
 from discreet.data.read import as_declared, identity
 from discreet.data.schema import Schema
-from discreet.marginals.domain import Domain
 from discreet.marginals.engine import code_columns
 from discreet.query.compile import chosen
 from discreet.query.contribution import order_of
@@ -93,8 +92,7 @@ def _coded(
 ) -> tuple[Expression, list[str], list[str]]:
     """Every row with its person, the codes of parent and child columns, and its time."""
     many = len(levels.parent_columns)
-    both = Domain((*levels.parent_columns.attributes, *levels.child_columns.attributes))
-    table, codes = code_columns(both, schema, chosen(Query(condition), schema, table))
+    table, codes = code_columns(levels.both, schema, chosen(Query(condition), schema, table))
     named = dict(zip([*(f"p{place}" for place in range(many)), *_below(levels)], codes.values(), strict=True))
     named[_PERSON] = identity(table[str(schema.unit.column)])
     if levels.clock is not None:

@@ -22,8 +22,8 @@ from discreet.marginals.domain import Attribute, Domain
 from discreet.marginals.engine import EngineCounts
 from discreet.noise.bits import SystemBits
 from discreet.query.key import bins
+from discreet.synth.report.codes import encoded
 from discreet.synth.report.comparison import comparison_of
-from discreet.synth.report.encoding import encoded
 
 # The real rows, and what is learnt.
 

@@ -8,7 +8,7 @@ import pytest
 from discreet.marginals.meter import Noisy
 from discreet.mechanisms import Gaussian
 from discreet.noise.replay import Replay
-from discreet.synth.raking import counts_in, drawn_rows, evidence_of, raked, unexplained
+from discreet.synth.calibration import counts_in, drawn_rows, evidence_of, raked, unexplained
 
 CODES = np.stack(np.divmod(np.arange(4000) % 4, 2), axis=1)  # two columns, all four cells alike
 TRUE = np.array([[1600, 400], [400, 1600]])

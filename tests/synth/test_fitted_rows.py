@@ -15,7 +15,7 @@ from discreet import Budget, Category, Integer, Schema
 from discreet.data.column import Timestamp
 from discreet.errors import InputError
 from discreet.marginals.counts import ArrayCounts
-from discreet.synth import fitting as room
+from discreet.synth import fitted_codes as room
 from discreet.synth import rows_from_marginals
 
 LETTERS = list("abcdefgh")

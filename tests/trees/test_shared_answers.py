@@ -24,8 +24,8 @@ from discreet.trees.gls import gls
 from discreet.trees.intervals.typical import remeasure
 from discreet.trees.measurement import Level, Measurement
 from discreet.trees.measurement_reader import read_measurements
-from discreet.trees.pooling import Chains, Question, chains_of, draw_answers, pooled_law
 from discreet.trees.record import measured_from, measured_to
+from discreet.trees.shared_answers import Chains, Question, chains_of, draw_answers, pooled_law
 
 # County 1 is one tract and one block; county 2 has a tract that is one block, and one of two.
 BLOCKS = ["111", "211", "221", "222"]

@@ -49,7 +49,7 @@ class Evidence:
 
 
 def evidence_of(answers: Iterable[tuple[Bins | None, Noisy]]) -> list[Evidence]:
-    """What a meter measured, for raking."""
+    """What a meter measured, to calibrate weights to."""
     found = []
     for bins, noisy in answers:
         merged = tuple(None if bins is None else np.asarray(bins[column]) for column in noisy.columns)

@@ -11,11 +11,11 @@ from datetime import date, datetime, timedelta
 import pyarrow
 import pytest
 
-import discreet.synth.relations.encoding as encoding
+import discreet.synth.relations.codes as level_codes
 from discreet import Category, Date, Integer, Schema, Timestamp, Unit
 from discreet.core.unit import Neighbours
 from discreet.data.source import source_of
-from discreet.synth.relations.encoding import child_moved, encode_levels, parent_moved
+from discreet.synth.relations.codes import child_moved, encode_levels, parent_moved
 from discreet.synth.relations.levels import Levels, read_levels
 
 SALT = [3, 1, 4, 1, 5, 9, 2, 6]
@@ -180,13 +180,13 @@ def test_one_person_moves_both_tables_by_as_much_as_is_charged(order, limit):
 
 def test_a_planted_bug_moves_them_farther(monkeypatch):
     """The first rows of the table instead of a person's: whom a row follows is then up to others."""
-    coded_rows = encoding._coded
+    coded_rows = level_codes._coded
 
     def nobody(levels, schema, table, condition):
         rows, above, below = coded_rows(levels, schema, table, condition)
         return rows.mutate(person=rows.person.cast("string").length()), above, below
 
-    monkeypatch.setattr(encoding, "_coded", nobody)
+    monkeypatch.setattr(level_codes, "_coded", nobody)
     parents, children = largest_moves("day", 3, range(5))
     assert parents > 1
     assert children > 2
