@@ -159,7 +159,161 @@ def unrolled():
     return losses, params, batch
 
 
+def lstm():
+    """Weights that all turns of a scan share: words looked up before it, one product for all gates inside it."""
+    rng = chance()
+    words, width = 9, 4
+    params = {
+        "table": normal(rng, words, width, scale=0.7),
+        "gates": normal(rng, 2 * width, 4 * width, scale=0.5),
+        "shift": normal(rng, 4 * width, scale=0.3),
+        "head": normal(rng, width, 3),
+    }
+    batch = jnp.asarray(rng.integers(0, words, (EXAMPLES, 5))), jnp.asarray(rng.integers(0, 3, EXAMPLES))
+
+    def losses(params, batch):
+        def turn(state, x):
+            hidden, cell = state
+            both = jnp.concatenate([x, hidden], axis=-1) @ params["gates"] + params["shift"]
+            update, keep, out, new = jnp.split(both, 4, axis=-1)
+            cell = jax.nn.sigmoid(keep) * cell + jax.nn.sigmoid(update) * jnp.tanh(new)
+            hidden = jax.nn.sigmoid(out) * jnp.tanh(cell)
+            return (hidden, cell), None
+
+        x = jnp.moveaxis(params["table"][batch[0]], 1, 0)
+        start = jnp.zeros((batch[0].shape[0], width))
+        (state, _), _ = lax.scan(turn, (start, start), x, reverse=True)
+        return cross_entropy(state @ params["head"], batch[1])
+
+    return losses, params, batch
+
+
+def _stack(*, checkpoint=False, loop=True, kind=jnp.float32):
+    """A transformer whose layers are stacked: fused q, k and v cut apart, a convolution, norms, a shared scale."""
+    rng = chance()
+    words, width, layers, length = 9, 4, 3, 5
+    params = {
+        "table": normal(rng, words, width, scale=0.7).astype(kind),
+        "qkv": normal(rng, layers, width, 3 * width, scale=0.5).astype(kind),
+        "out": normal(rng, layers, width, width, scale=0.5).astype(kind),
+        "mix": normal(rng, layers, 2, width, width, scale=0.4).astype(kind),
+        "norm": (1 + normal(rng, layers, 2, width, scale=0.2)).astype(kind),
+        "scale": jnp.asarray(0.8, kind),
+        "head": normal(rng, width, 3).astype(kind),
+    }
+    batch = jnp.asarray(rng.integers(0, words, (EXAMPLES, length))), jnp.asarray(rng.integers(0, 3, EXAMPLES))
+
+    def losses(params, batch):
+        def layer(x, own):
+            y = x - x.mean(-1, keepdims=True)
+            y = y * own["norm"][0] / jnp.sqrt((y * y).mean(-1, keepdims=True) + 0.1)
+            query, key = (y @ w for w in jnp.split(own["qkv"][:, : 2 * width], 2, axis=1))
+            value = y @ own["qkv"][:, 2 * width :]
+            seen = jax.nn.softmax(jnp.einsum("btd,bsd->bts", query, key) * params["scale"])
+            x = x + jnp.einsum("bts,bsd,de->bte", seen, value, own["out"]) * own["norm"][1]
+            sides = ("NWC", "WIO", "NWC")
+            return x + jnp.tanh(lax.conv_general_dilated(x, own["mix"], (1,), "SAME", dimension_numbers=sides))
+
+        if checkpoint:
+            layer = jax.checkpoint(layer)
+        x = params["table"][batch[0]]
+        stacks = {name: params[name] for name in ("qkv", "out", "mix", "norm")}
+        if loop:
+            x, _ = lax.scan(lambda x, own: (layer(x, own), None), x, stacks)
+        else:
+            for index in range(layers):
+                x = layer(x, jax.tree.map(lambda stack, index=index: stack[index], stacks))
+        wide = jnp.promote_types(x.dtype, jnp.float32)
+        return cross_entropy(x.mean(axis=1).astype(wide) @ params["head"].astype(wide), batch[1])
+
+    return losses, params, batch
+
+
+def stacked():
+    """A scan over layers."""
+    return _stack()
+
+
+def checkpointed():
+    """A scan over layers, each of them checkpointed."""
+    return _stack(checkpoint=True)
+
+
+def cut():
+    """Layers one after another, each cut out of the stack, checkpointed."""
+    return _stack(loop=False, checkpoint=True)
+
+
+def halved():
+    """A scan over layers in few bits."""
+    return _stack(kind=jnp.bfloat16)
+
+
+def packed():
+    """All parameters in one vector, one part of it used twice, and two parts that overlap."""
+    rng = chance()
+    params = {"all": normal(rng, 80, scale=0.5)}
+    batch = normal(rng, EXAMPLES, 4), jnp.asarray(rng.integers(0, 3, EXAMPLES))
+
+    def losses(params, batch):
+        first, shift, second = params["all"][:16], params["all"][16:20], params["all"][20:36]
+        x = jnp.tanh(batch[0] @ first.reshape(4, 4) + shift)
+        x = jnp.tanh(x @ second.reshape(4, 4).T)
+        x = jnp.tanh(x @ second.reshape(4, 4))
+        x = jnp.tanh(x @ params["all"][36:52].reshape(4, 4)) + x @ params["all"][48:64].reshape(4, 4)
+        return cross_entropy(x @ params["all"][64:76].reshape(4, 3)[::-1], batch[1])
+
+    return losses, params, batch
+
+
+def lora():
+    """Frozen weights the model closes over, with a low-rank change in two factors, in a scan over layers."""
+    rng = chance()
+    frozen = normal(rng, 3, 6, 6, scale=0.5)
+    params = {"down": normal(rng, 3, 6, 2), "up": normal(rng, 3, 2, 6, scale=0.5), "head": normal(rng, 6, 3)}
+    batch = normal(rng, EXAMPLES, 4, 6), jnp.asarray(rng.integers(0, 3, EXAMPLES))
+
+    def losses(params, batch):
+        def layer(x, own):
+            weight, down, up = own
+            return jnp.tanh(x @ weight + x @ down @ up * 0.5), None
+
+        x, _ = lax.scan(layer, batch[0], (frozen, params["down"], params["up"]))
+        return cross_entropy(x.mean(axis=1) @ params["head"], batch[1])
+
+    return losses, params, batch
+
+
+def looped():
+    """A scan over layers inside a scan over turns: weights of a layer are shared by turns, and one is given along."""
+    rng = chance()
+    params = {
+        "w": normal(rng, 2, 4, 4, scale=0.6),
+        "b": normal(rng, 2, 4),
+        "start": normal(rng, 4),
+        "made": normal(rng, 2, 4, 4, scale=0.6),
+        "head": normal(rng, 4, 3),
+    }
+    batch = normal(rng, EXAMPLES, 3, 4), jnp.asarray(rng.integers(0, 3, EXAMPLES))
+
+    def losses(params, batch):
+        def layer(x, own):
+            w, b, made = own
+            return jnp.tanh(x @ w + b) + x @ jnp.tanh(made), b * 2
+
+        def turn(state, x):
+            state, given = lax.scan(layer, state + x, (params["w"], params["b"], params["made"]))
+            return state, given.sum(axis=0)
+
+        start = jnp.broadcast_to(params["start"], (batch[0].shape[0], 4))
+        state, given = lax.scan(turn, start, jnp.moveaxis(batch[0], 1, 0))
+        return cross_entropy((state + given.mean(axis=0)) @ params["head"], batch[1])
+
+    return losses, params, batch
+
+
 PLAIN = [mlp, convolutions, attention, recurrent, unrolled]
+NESTED = [lstm, stacked, checkpointed, cut, packed, lora, looped]
 EVERY = tuple([1] * 12)
 SOME = (1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1)
 QUICK = {"xla_backend_optimization_level": 0}  # compiling is nearly all that these tests do
@@ -196,6 +350,26 @@ def reference(model, mask=EVERY, copies=1, bound=0.5):
     return total, np.array(lengths)
 
 
+def worst_norm(model, how="auto"):
+    """How far norms are from those of vmap, relatively, at most; in 64 bits, where rounding hides nothing."""
+    with jax.enable_x64(True):
+        losses, params, batch = model()
+        params, batch = jax.tree.map(_long, (params, batch))
+        mask = jnp.ones(EXAMPLES)
+
+        def norms(losses, params, batch, how):
+            return clipped_sum(losses, params, batch, mask=mask, bound=0.5, how=how).norms
+
+        own = jax.checkpoint(losses) if how == "checkpoint" else losses
+        pair = compiled(lambda p, b: (norms(own, p, b, "auto"), norms(losses, p, b, "vmap")), params, batch)
+        made, plain = map(np.asarray, pair(params, batch))
+    return float(np.abs(made / plain - 1).max())
+
+
+def _long(leaf):
+    return leaf.astype(jnp.float64) if jnp.issubdtype(leaf.dtype, jnp.floating) else leaf
+
+
 def far(made, wanted):
     """The distance of two lists of arrays, relative to the second."""
     made = [np.asarray(leaf, np.float64) for leaf in jax.tree.leaves(made)]
@@ -208,6 +382,7 @@ def far(made, wanted):
 def program(model, copies=1, **how):
     """The clipped sum of a model as a function of params, batch, mask and bound: compiled once for many tests."""
     losses, params, batch = model()
+    losses = inside(losses, how)
     mask, bound = jnp.ones(EXAMPLES // copies), jnp.float32(0.5)
     return compiled(
         lambda p, b, m, c: clipped_sum(losses, p, b, mask=m, bound=c, copies=copies, **how), params, batch, mask, bound
@@ -226,12 +401,21 @@ def way(how):
     return {"how": how, "microbatch": 5} if how == "microbatch" else {"how": how}
 
 
+def inside(losses, how):
+    """The losses, inside a checkpoint where `how` says so: then norms are taken in passing."""
+    if how.get("how") != "checkpoint":
+        return losses
+    how["how"] = "auto"
+    return jax.checkpoint(losses)
+
+
 def size_of(total):
     """Of a tree of arrays as one vector."""
     return float(np.sqrt(sum((np.asarray(leaf, np.float64) ** 2).sum() for leaf in jax.tree.leaves(total))))
 
 
 def run(losses, params, batch, mask=EVERY, bound=0.5, **how):
+    losses = inside(losses, how)
     given = params, batch, jnp.asarray(mask)
     return compiled(lambda p, b, m: clipped_sum(losses, p, b, mask=m, bound=bound, **how), *given)(*given)
 
@@ -244,6 +428,7 @@ def contribution(model, row=None, **how):
 
 def adder(losses, params, **how):
     """`contribution`, compiled once for many rows."""
+    losses = inside(losses, how)
     known = []
 
     def length(batch, row=None):
@@ -275,6 +460,8 @@ def widest_step(kind, how, model):
 
     params = {"w": jnp.zeros(2, kind if model == "low" else "float32"), "b": jnp.zeros((), kind)}
     batch = jnp.tile(jnp.array([1.0, 0.0]), (MANY, 1)), jnp.zeros(MANY, jnp.int32)
-    step = compiled(lambda m: clipped_sum(losses, params, batch, mask=m, bound=1.0, how=how).total["w"], jnp.ones(MANY))
+    way = {"how": how}
+    losses = inside(losses, way)
+    step = compiled(lambda m: clipped_sum(losses, params, batch, mask=m, bound=1.0, **way).total["w"], jnp.ones(MANY))
     sums = [np.asarray(step(jnp.ones(MANY).at[:gone].set(0)), np.float64) for gone in range(34)]
     return max(float(np.linalg.norm(one - other)) for one, other in pairwise(sums))

@@ -13,7 +13,7 @@ from train_steps import examples, less_the_sum, linear, start
 
 from discreet.learn.gradients import (
     augmented,
-    each_alone,
+    by_layers,
     example_gradients,
 )
 from discreet.learn.objective import (
@@ -23,17 +23,13 @@ from discreet.learn.search import right_answers
 from discreet.learn.trainer import losses_of
 
 
-def test_the_gradient_of_an_example_does_not_depend_on_where_it_is():
+def test_gradients_from_layers_are_those_of_one_example_at_a_time():
     x, y = examples()
     losses, params = losses_of(linear, cross_entropy), start()
-    turned = np.random.default_rng(2).permutation(200)
-    whole, values = jax.jit(lambda b: each_alone(losses, params, b))((x, y))
-    moved, _ = jax.jit(lambda b: each_alone(losses, params, b))((x[turned], y[turned]))
-    part, _ = jax.jit(lambda b: each_alone(losses, params, b))((x[:7], y[:7]))
-    assert np.array_equal(np.asarray(whole)[turned], moved)
-    assert np.array_equal(whole[:7], part)
-    other, others = example_gradients(losses, params, (x, y))
-    assert np.allclose(whole, other, atol=1e-5)
+    each, square, values = jax.jit(lambda b: by_layers(losses, params, b))((x, y))
+    whole, others = example_gradients(losses, params, (x, y))
+    assert np.allclose(np.concatenate([leaf.reshape(200, -1) for leaf in each], axis=1), whole, atol=1e-5)
+    assert np.allclose(square, (np.asarray(whole) ** 2).sum(axis=1), rtol=1e-4)
     assert np.allclose(values, others, atol=1e-5)
 
 
@@ -46,7 +42,7 @@ def test_every_example_has_looks_of_its_own():
     assert made.shape == (6, 1)
     assert len(np.unique(made)) == 6
     assert np.array_equal(made, augmented(stirred, key, jnp.zeros((3, 1))))
-    values = each_alone(lambda p, x: x[:, 0] * p, jnp.ones(()), jnp.zeros((3, 1)), stirred, key)[1]
+    _, _, values = by_layers(lambda p, x: x[:, 0] * p, jnp.ones(()), jnp.asarray(made), copies=2)
     assert np.allclose(values, made.reshape(3, 2).mean(axis=1))
 
 

@@ -19,15 +19,11 @@ from chance import LEVEL, fits, gaussian_pmf, mean_fits
 from discreet.errors import InputError
 from discreet.learn import noise as noise_module
 from discreet.learn.noise import (
-    LONGEST,
     MIDDLE,
     SMALL,
     add_noise,
     device_key,
     exact_noise,
-    lattice_shares,
-    lattice_sigma,
-    lattice_sum,
     settle_noise,
 )
 from discreet.learn.recipe import Recipe
@@ -75,13 +71,6 @@ def test_exact_noise_has_the_law_of_the_integers():
     assert not fits(drawn, gaussian_pmf(3.7))
 
 
-def test_the_sigma_on_the_integers_makes_room_for_rounding():
-    sigma = lattice_sigma(Fraction(11, 10))
-    assert (Fraction(11, 10) * LONGEST) ** 2 + 16 <= sigma**2
-    # What is left after rounding with a deviation of 4 is at least the noise that is charged for.
-    assert sigma**2 - 16 >= (Fraction(11, 10) * LONGEST) ** 2
-
-
 def integer_deltas(sigma, shift, probability, epsilons):
     """The deltas of discrete Gaussian noise on a sample, added and removed, by adding up the law itself."""
     reach = math.ceil(14 * sigma) + max(map(abs, shift))
@@ -127,57 +116,6 @@ def test_noise_on_the_integers_costs_no_more_than_the_real_noise_it_is_charged_a
     assert (integer_deltas(sigma, shift, probability, EPSILONS) <= claimed).all()
     if math.hypot(*shift) == longest:  # power: too little noise is found out
         assert (integer_deltas(0.8 * multiplier * longest, shift, probability, EPSILONS) > claimed).any()
-
-
-def nasty(count, width):
-    chance = np.random.default_rng(8)
-    rows = chance.normal(size=(count, width)) * np.exp(chance.normal(size=(count, 1)) * 30)
-    rows[0] = 0
-    rows[1, 0] = np.inf
-    rows[2, 1] = np.nan
-    rows[3] = 1e300
-    rows[4] = 5e-324
-    rows[5] = -np.inf
-    rows[6] = np.finfo(np.float32).max
-    rows[7] = 0
-    rows[7, 2] = 1.0
-    return rows
-
-
-@pytest.mark.parametrize("bound", [1e-3, 1.0, 37.0])
-def test_no_row_moves_the_integers_by_more_than_the_bound(bound):
-    rows = nasty(60, 33)
-    everyone = np.ones(len(rows))
-    whole = lattice_sum(rows, everyone, bound)
-    for place in range(len(rows)):
-        without = everyone.copy()
-        without[place] = 0
-        moved = whole - lattice_sum(rows, without, bound)
-        assert sum(int(step) ** 2 for step in moved) <= LONGEST**2
-        assert np.array_equal(moved, lattice_sum(rows[place : place + 1], np.ones(1), bound))
-    longest = lattice_sum(rows[7:8], np.ones(1), 1e-3)
-    assert np.sqrt((longest.astype(float) ** 2).sum()) > 0.999 * LONGEST
-
-
-def test_what_a_row_adds_does_not_depend_on_where_it_is():
-    rows = nasty(60, 33)
-    turned = np.random.default_rng(2).permutation(60)
-    apart = [lattice_sum(rows[i : i + 1], np.ones(1), 1.0) for i in range(60)]
-    assert np.array_equal(sum(apart), lattice_sum(rows, np.ones(60), 1.0))
-    assert np.array_equal(sum(apart), lattice_sum(rows[turned], np.ones(60), 1.0))
-
-
-def test_gradient_and_loss_together_are_no_longer_than_the_bound():
-    gradient, loss = lattice_shares(recipe(report_loss=2))
-    assert gradient**2 + loss**2 <= LONGEST**2
-    assert gradient**2 + loss**2 > 0.999 * LONGEST**2
-    assert lattice_shares(recipe()) == (LONGEST, 0)
-
-
-def test_a_gradient_that_was_not_clipped_would_be_found_out():
-    rows = nasty(60, 33)[8:]
-    steps = np.rint(rows * LONGEST)
-    assert max((row @ row) for row in steps) > LONGEST**2
 
 
 def test_noise_comes_in_single_precision_whatever_the_parameters_are():

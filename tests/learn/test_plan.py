@@ -6,14 +6,16 @@ import pytest
 
 pytest.importorskip("jax")
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 from train_people import FIXED, charges, table
 
-from discreet.core.plan import Plan
+from discreet.core.plan import Plan, as_paid
 from discreet.errors import BudgetError, InputError
 from discreet.learn.model import Model
+from discreet.learn.run import Run
 
 
 def test_a_plan_is_calibrated_to_its_price_and_charged_once(curator):
@@ -66,3 +68,55 @@ def test_the_digest_follows_what_is_computed(curator):
         for apply in (once, twice)
     ]
     assert own[0] != own[1]
+
+
+# Losses so small that the noise was more, and the steps fewer, on a grid as wide as it was.
+SMALL = {"epsilon": "1/50", "delta": "1e-6"}
+
+
+@pytest.mark.parametrize(("knob", "former", "now"), [("steps", "14.9609", "14.9029"), ("multiplier", 44, 54)])
+def test_what_was_paid_with_noise_or_steps_of_before_is_read_and_published(curator, knob, former, now):
+    fixed = {"steps": {"steps": 3}, "multiplier": {"multiplier": 60}}[knob]
+    found = {"steps": "multiplier", "multiplier": "steps"}[knob]
+    offer = curator.train(target="rich", examples=400, lot=20, noise="exact", **fixed).plan(**SMALL)
+    (before,) = offer.plan.former
+    assert (getattr(before.recipe, found), getattr(offer.plan.recipe, found)) == (Fraction(former), Fraction(now))
+    assert before.former == ()
+    assert as_paid(offer.plan, before.digest).digest == before.digest != offer.plan.digest
+    first = replace(offer, plan=before).release(release="old")
+    with pytest.warns(UserWarning, match="may describe earlier data"):
+        again = offer.release(release="old")
+    assert all(np.array_equal(a, b) for a, b in zip(first.weights, again.weights, strict=True))
+    assert getattr(again.recipe, found) == Fraction(former)
+    assert curator.publish("old").recipe == first.recipe
+    assert charges(curator.ledger) == 1
+    assert curator.ledger.verify().ok
+
+
+def test_a_run_of_before_goes_on_from_its_checkpoint(curator, tmp_path, monkeypatch):
+    asked = curator.train(target="rich", examples=400, lot=20, steps=3, noise="exact")
+    offer = asked.plan(**SMALL, checkpoint=tmp_path / "run")
+    (before,) = offer.plan.former
+    with monkeypatch.context() as patched:
+        patched.setattr(Run, "go", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            replace(offer, plan=before).release(release="old")
+    assert before.checkpoint.exists()
+    assert offer.release(release="old").recipe.multiplier == before.recipe.multiplier
+    assert charges(curator.ledger) == 1
+    assert not before.checkpoint.exists()
+
+
+def stopped(run, examples):
+    raise KeyboardInterrupt
+
+
+def test_a_price_that_no_noise_of_before_was_enough_for_has_no_plan_of_before(curator):
+    offer = curator.train(target="rich", examples=400, lot=20, steps=3).plan(**SMALL)
+
+    def none():
+        raise InputError("epsilon", 1, "larger")
+
+    assert replace(offer.plan, earlier=none).former == ()
+    assert replace(offer.plan, earlier=None).former == ()
+    assert curator.train(target="rich", examples=400, **FIXED).plan().plan.former == ()

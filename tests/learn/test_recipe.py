@@ -16,9 +16,9 @@ from discreet.core.loss import Approx, Composed
 from discreet.errors import InputError
 from discreet.learn import recipe as module
 from discreet.learn.card import Card
+from discreet.learn.lattice import lattice_sigma
 from discreet.learn.noise import (
     exact_noise,
-    lattice_sigma,
     settle_noise,
 )
 from discreet.learn.recipe import DEVICE_DELTA, Recipe, weak_delta

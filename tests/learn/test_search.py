@@ -6,6 +6,7 @@ import pytest
 
 pytest.importorskip("jax")
 
+from dataclasses import replace
 from fractions import Fraction
 
 import jax.numpy as jnp
@@ -106,8 +107,10 @@ def test_a_search_scores_its_rows_one_at_a_time(tmp_path, monkeypatch):
     from discreet.learn import search
 
     seen = []
+    # As a model would that mixes rows for some values only: none of those the probe tries.
+    monkeypatch.setattr("discreet.learn.step.refuse_mixed_losses", lambda *given, **named: None)
     monkeypatch.setattr(search, "right_answers", lambda outputs, y: seen.extend(outputs) or [0] * len(outputs))
-    monkeypatch.setattr(Search, "within", lambda epsilon, delta, recipes, choice: Search(recipes, choice))
+    monkeypatch.setattr(Search, "within", lambda epsilon, delta, recipes, choice, former: Search(recipes, choice))
     schema = Schema("people", {"age": Integer(0, 100, nullable=False), "rich": Category(["no", "yes"], nullable=False)})
     budget = Budget(epsilon=50, delta=1e-5, allotments=[Allotment("models", "plan", epsilon=50, delta=1e-5)])
     data = pyarrow.table({"age": list(range(40)), "rich": ["no", "yes"] * 20})
@@ -179,3 +182,16 @@ def test_a_choice_is_as_near_to_the_best_as_is_stated():
     near = sum(choose_privately([100, 97, 97], epsilon) != 0 for _ in range(trials))
     assert stats.binomtest(far, trials, 0.05, alternative="greater").pvalue > LEVEL
     assert stats.binomtest(near, trials, 0.05, alternative="greater").pvalue < LEVEL
+
+
+def test_a_search_that_was_paid_with_the_noise_of_before_is_read_again(curator):
+    question = curator.train(target="rich", examples=400, lot=20, steps=2, noise="exact")
+    offer = question.search([{"rate": 0.1}, {"rate": 2.0}], epsilon="1/50", delta="1e-6")
+    (before,) = offer.plan.former
+    assert before.search.recipes[0].multiplier > offer.plan.search.recipes[0].multiplier
+    assert (before.former, before.confidence) == ((), offer.plan.confidence)
+    first = replace(offer, plan=before).release(release="old")
+    with pytest.warns(UserWarning, match="may describe earlier data"):
+        again = offer.release(release="old")
+    assert again.recipe == first.recipe
+    assert charges(curator.ledger) == 1

@@ -11,10 +11,8 @@ import numpy as np
 from train_steps import SECRET, examples, flat, one_by_one, recipe, start, step_of
 
 from discreet.learn import step as step_module
+from discreet.learn.lattice import LONGEST
 from discreet.learn.lot import capacity, microbatches
-from discreet.learn.noise import (
-    LONGEST,
-)
 from discreet.learn.trainer import losses_of
 
 
@@ -30,7 +28,8 @@ def test_a_lot_sums_to_the_same_in_any_parts(noise, microbatch, how):
     step, params = step_of(one), start()
     total = step.sum_lot(params, step.place((x, y)), microbatches(places, capacity(one)), SECRET, 0)
     found = flat(total) if noise == "device" else total * (0.5 / LONGEST)
-    assert np.allclose(found, one_by_one(params, x, y, places, 0.5), atol=1e-5)
+    # With exact noise gradients are clipped a little shorter, by what rounding may hide.
+    assert np.allclose(found, one_by_one(params, x, y, places, 0.5), atol=1e-5 if noise == "device" else 1e-4)
 
 
 def test_an_empty_lot_still_gets_noise():

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+import pandas
 from attrs import evolve
 from train_steps import OTHER, SECRET, examples, flat, linear, one_by_one, recipe, start
 
@@ -21,7 +22,7 @@ from chance import mean_fits
 from discreet.core.progress import listening
 from discreet.errors import InputError
 from discreet.learn.lot import sample_lot
-from discreet.learn.objective import cross_entropy
+from discreet.learn.objective import cross_entropy, logistic
 from discreet.learn.trainer import (
     train,
     train_losses,
@@ -136,7 +137,7 @@ def test_copies_are_averaged_before_clipping():
 
 DEVICES = """
 import numpy as np, jax, jax.numpy as jnp
-from discreet.learn.objective import cross_entropy
+from discreet.learn.objective import cross_entropy, logistic
 from discreet.learn.recipe import Recipe
 from discreet.learn.trainer import train
 
@@ -224,3 +225,58 @@ def test_the_length_of_the_data_is_not_looked_at():
     x, y = examples()
     train(linear, cross_entropy, start(), (x[:60], y[:60]), recipe(steps=1))
     assert evolve(recipe(), steps=7).steps == 7
+
+
+def wide(params, x):
+    return x @ jnp.zeros((7, 3)) + params["b"]
+
+
+def texts(count=200):
+    return np.array(["secret"] * count)
+
+
+X, Y = examples()
+WRONG = {
+    "no pair": ({"data": X}, "data"),
+    "features of another width": ({"data": (X[:, :3], Y)}, "model"),
+    "features of one dimension": ({"data": (X[:, 0], Y)}, "model"),
+    "fewer labels": ({"data": (X, Y[:5])}, "data"),
+    "words": ({"data": (np.stack([texts()] * 4, axis=1), Y)}, "x"),
+    "objects": ({"data": (X.astype(object), Y)}, "x"),
+    "a frame": ({"data": (pandas.DataFrame(X), Y)}, "x"),
+    "lists": ({"data": (X.tolist(), Y.tolist())}, "x"),
+    "no features": ({"data": (None, Y)}, "x"),
+    "complex": ({"data": (X + 1j, Y)}, "x"),
+    "dates": ({"data": (X.astype("datetime64[s]"), Y)}, "x"),
+    "NaN": ({"data": (np.where(X > 1, np.nan, X), Y)}, "x"),
+    "labels that are words": ({"data": (X, texts())}, "y"),
+    "labels that are NaN": ({"data": (X, np.full(200, np.nan))}, "y"),
+    "labels out of range": ({"data": (X, Y + 3)}, "y"),
+    "labels below zero": ({"data": (X, Y - 1)}, "y"),
+    "labels of two dimensions": ({"data": (X, Y[:, None])}, "y"),
+    "no labels but 0 and 1": ({"loss": logistic, "apply": lambda p, x: linear(p, x)[:, 0], "data": (X, Y + 3)}, "y"),
+    "a model of another width": ({"apply": wide}, "model"),
+    "a model that fails": ({"apply": lambda params, x: 1 / 0}, "model"),
+    "a model without rows": ({"apply": lambda params, x: linear(params, x).sum()}, "apply"),
+    "no model": ({"apply": None}, "apply"),
+    "no loss": ({"loss": None}, "loss"),
+    "a mean loss": ({"loss": lambda outputs, y: cross_entropy(outputs, y).mean()}, "loss"),
+    "parameters of another name": ({"params": {"v": jnp.zeros((4, 3))}}, "model"),
+    "parameters that are whole numbers": ({"params": {"w": jnp.zeros((4, 3), int)}}, "params"),
+    "no recipe": ({"recipe": None}, "recipe"),
+    "no optimiser": ({"optimizer": 3}, "optimizer"),
+    "no augmentation": ({"augment": 3}, "augment"),
+    "no devices": ({"devices": 3}, "devices"),
+    "a short secret": ({"secret": b"x"}, "secret"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_whatever_is_wrong_is_refused_by_name(name):
+    settings, field = WRONG[name]
+    given = {"apply": linear, "loss": cross_entropy, "params": start(), "data": (X, Y), "recipe": recipe(), **settings}
+    order = [given.pop(key) for key in ("apply", "loss", "params", "data", "recipe")]
+    with pytest.raises(InputError) as caught:
+        train(*order, **given)
+    assert caught.value.field == field
+    assert "secret'" not in str(caught.value)

@@ -3,9 +3,10 @@
 Asked for at a desk (`curator.train`): `TrainAsk`, `SearchAsk`, the `ModelRelease` that comes of them, its `Card`, and
 `Model`, a function of one's own to train. Without a ledger: `train` by a `Recipe`, the price of a `Search`, losses
 (`cross_entropy`, `logistic`, `squared`, `absolute`), networks to start from (`dense`, `convolutional`,
-`wide_residual`), a `Run` that survives crashes in its `Checkpoint`, and `Canaries` that a `Watch` looks for in it.
-Clipped sums of gradients are in `discreet.learn.clip`, estimators in scikit-learn's manner in
-`discreet.learn.estimators`. Names load on first use; all but the asks and the recipe need the extra `learn`.
+`wide_residual`), `dropout` by each example's own key, a `Run` that survives crashes in its `Checkpoint`, and
+`Canaries` that a `Watch` looks for in it. Clipped sums of gradients are in `discreet.learn.clip`, estimators in
+scikit-learn's manner in `discreet.learn.estimators`. Names load on first use; all but the asks and the recipe need the
+extra `learn`.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from discreet.learn.objective import squared as squared
     from discreet.learn.recipe import Recipe as Recipe
     from discreet.learn.release import ModelRelease as ModelRelease
+    from discreet.learn.row_keys import dropout as dropout
     from discreet.learn.run import Run as Run
     from discreet.learn.run import fingerprint as fingerprint
     from discreet.learn.run import identity_of as identity_of
@@ -51,6 +53,7 @@ __getattr__, __dir__, __all__ = lazy(
         "canary": ("Canaries", "Watch", "coins_for", "loss_scores"),
         "card": ("Card",),
         "checkpoint": ("Checkpoint",),
+        "row_keys": ("dropout",),
         "model": ("Model",),
         "nets": ("Net", "convolutional", "dense", "flipped_and_shifted", "wide_residual"),
         "objective": ("absolute", "cross_entropy", "logistic", "squared"),

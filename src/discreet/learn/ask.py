@@ -139,9 +139,7 @@ class TrainAsk(Ask):
     report_loss: Number | None = _setting(
         AMOUNT, "Largest loss that counts: shows a noisy mean loss, for 0.8% more noise"
     )
-    how: str | None = _setting(
-        TEXT, "How gradients are clipped: auto, ghost, vmap or microbatch", here_only=True, shell=False
-    )
+    how: str | None = _setting(TEXT, "How gradients are clipped: auto, vmap or microbatch", here_only=True, shell=False)
     copies: int | None = _setting(WHOLE, "Augmented copies of each example", here_only=True, shell=False)
     microbatch: int | None = _setting(WHOLE, "Examples that are clipped at once", here_only=True, shell=False)
     operands: str | None = _setting(TEXT, "bfloat16: faster on some accelerators", here_only=True, shell=False)

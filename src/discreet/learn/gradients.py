@@ -8,7 +8,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-__all__ = ["Augment", "Losses", "augmented", "each_alone", "example_gradients", "outputs_alone"]
+from discreet.learn.clip.clipping import parts_of
+from discreet.learn.clip.passes import gradients_by_sites
+
+__all__ = ["Augment", "Losses", "augmented", "by_layers", "example_gradients", "outputs_alone"]
 
 Tree = Any
 Array = Any
@@ -47,26 +50,16 @@ def example_gradients(losses: Losses, params: Tree, batch: Tree, copies: int = 1
     return jnp.concatenate(rows, axis=1), values
 
 
-def each_alone(
-    losses: Losses, params: Tree, batch: Tree, augment: Augment | None = None, key: Array = None
-) -> tuple[Array, Array]:
-    """`example_gradients`, one example after another by the same program, augmentation included.
+def by_layers(losses: Losses, params: Tree, batch: Tree, copies: int = 1) -> tuple[list[Array], Array, Array]:
+    """Gradients of every example, one array [examples, ...] for each parameter, their squared norms, and losses.
 
-    Slower, and to the last bit a function of the example (and its own key) alone: what a batch computes for an example
-    may depend, in its last bits, on where in the batch it is.
+    The same as `example_gradients`, and faster: products of inputs and cotangents instead of a pass for each example.
     """
-    keys = None if augment is None else _keys(key, batch)
-
-    def one(given: tuple[Array, Tree]) -> tuple[Array, Array]:
-        own, example = given
-        example = jax.tree.map(lambda leaf: leaf[None], example)
-        if augment is not None:
-            example = augment(own, example)
-        value, tree = jax.value_and_grad(lambda parameters: losses(parameters, example).mean())(params)
-        return jnp.concatenate([leaf.ravel().astype(jnp.float32) for leaf in jax.tree.leaves(tree)]), value
-
-    rows, values = jax.lax.map(one, (keys, batch))
-    return rows, values
+    parts = parts_of(losses, params, batch, copies, examples=1, keep=True)
+    rows = jax.tree.map(lambda leaf: leaf.reshape(-1, copies, *leaf.shape[1:]), batch)
+    leaves = list(map(jnp.asarray, jax.tree.leaves(params)))
+    each, square, values = gradients_by_sites(parts, leaves, jax.tree.leaves(rows))
+    return each, square, values.mean(axis=1)
 
 
 def outputs_alone(apply: Callable[[Tree, Array], Array], params: Tree, x: Array) -> Array:

@@ -17,6 +17,7 @@ from discreet.learn.encoding import Encoding
 from discreet.learn.gradients import Losses
 from discreet.learn.objective import cross_entropy, squared
 from discreet.learn.recipe import Recipe
+from discreet.learn.row_keys import predictor
 from discreet.learn.trainer import check_losses, losses_of
 
 __all__ = ["Model", "check_trainable", "fit_model", "model_named", "pack_weights", "unpack_weights"]
@@ -31,6 +32,7 @@ _WIDEST = 100_000
 class Model:
     """A function `apply(params, x) -> outputs` and the parameters it starts from, all public.
 
+    Or `apply(params, x, key)`, where rows are trained with keys of their own (dropout) and predicted with `key=None`.
     `params` is a tree of arrays, or a function of the number of inputs and of outputs that makes one. `loss(outputs,
     y)` is one number for each example; by default cross entropy for classes and squared distance for numbers.
     """
@@ -93,7 +95,7 @@ def fit_model(model: Model, encoding: Encoding) -> Model:
     loss = model.loss or (cross_entropy if encoding.classes else squared)
     shaped: Any = jax.ShapeDtypeStruct
     try:
-        found = jax.eval_shape(model.apply, params, shaped((2, encoding.width), np.float32))
+        found = jax.eval_shape(predictor(model.apply), params, shaped((2, encoding.width), np.float32))
         shape = getattr(found, "shape", None)
     except (TypeError, ValueError) as problem:
         allowed = f"a function of (params, x) that takes x of shape (examples, {encoding.width})"

@@ -194,8 +194,10 @@ def _standardised(weights: Array) -> Array:
     return centred * math.sqrt(2) * jax.lax.rsqrt(length + _SMALL)
 
 
-def flipped_and_shifted(key: Array, images: Array, copies: int = 1, *, shift: int = 4) -> Array:
+def flipped_and_shifted(key: Array, images: Array, copies: int = 1, *, shift: int = 4, mirror: bool = True) -> Array:
     """`copies` of every image, next to each other, each mirrored by a fair coin and moved by up to `shift` pixels.
+
+    Without `mirror` none is mirrored: letters, say, are others then.
 
     What is moved in from outside is the mirrored edge. Which looks are drawn depends on `key` alone, never on pixels,
     and an example's looks are its own: they change nothing about what one example can do to a sum.
@@ -207,7 +209,7 @@ def flipped_and_shifted(key: Array, images: Array, copies: int = 1, *, shift: in
     coin, down, right = jax.random.split(key, 3)
     around = ((0, 0), (shift, shift), (shift, shift), (0, 0))
     framed = jnp.pad(images, around, mode="reflect" if shift else "constant")
-    mirrored = jax.random.bernoulli(coin, 0.5, (many,))
+    mirrored = jax.random.bernoulli(coin, 0.5 if mirror else 0.0, (many,))
     top = jax.random.randint(down, (many,), 0, 2 * shift + 1)
     left = jax.random.randint(right, (many,), 0, 2 * shift + 1)
 

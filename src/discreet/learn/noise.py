@@ -15,34 +15,25 @@ import numpy as np
 from attrs import evolve
 from numpy.typing import NDArray
 
-from discreet.core.exact import sqrt_up
 from discreet.errors import InputError
 from discreet.learn.keys import bits_of, key_of
-from discreet.learn.recipe import LARGEST_LOT, LOSS_WEIGHT, MOST_EXACT, Recipe
+from discreet.learn.lattice import LONGEST, lattice_sigma
+from discreet.learn.recipe import LARGEST_LOT, MOST_EXACT, Recipe
 from discreet.learn.sampler import VARIANCE, draw_integers, lattice_length
 from discreet.noise.gaussian import gaussian
 
 __all__ = [
-    "LONGEST",
     "add_noise",
     "device_key",
     "drawn_noise",
     "exact_noise",
-    "lattice_shares",
-    "lattice_sigma",
-    "lattice_sum",
     "settle_noise",
 ]
 
-LONGEST = 2**20
-"""On the integers, how long the clipped gradient of one example may be."""
 SMALL, MIDDLE = 1_000, 1_000_000
 """Up to SMALL parameters noise is exact unless it is named; on a CPU up to MIDDLE."""
-_SMOOTH = 16  # 4^2: see docs/proofs/training.md, "Exact noise"
 _WORD = 2**12  # of the lower of two words
 _WIDEST = 2.0**41  # steps: farther than a million deviations, where the two words end
-_BLOCK = 2**17  # numbers handled at once, so that they stay in the cache
-_INSIDE = 1 - 2.0**-40  # so that what rounding adds to a length hardly ever makes a gradient too long
 
 Tree = Any
 Array = Any
@@ -112,56 +103,6 @@ def _added(values: Array, whole: Array) -> Array:
     low = jnp.round(values - high * _WORD).astype(jnp.int32) + whole  # the difference is exact
     high = high.astype(jnp.int32) + jnp.floor_divide(low, _WORD)
     return high.astype(jnp.float32) * _WORD + jnp.remainder(low, _WORD).astype(jnp.float32)
-
-
-def lattice_sum(gradients: NDArray[Any], mask: NDArray[Any], bound: float, longest: int = LONGEST) -> NDArray[np.int64]:
-    """The sum of gradients, one a row, each clipped to `bound` and rounded to whole steps of bound / longest.
-
-    Guarantee: it is the sum over rows of integer vectors that depend on the numbers in their row alone, not on its
-    place or on other rows, and are no longer than `longest`. Lengths are checked on the integers; a vector that is too
-    long, or was no number, counts as zero.
-    """
-    total = np.zeros(gradients.shape[1], dtype=np.int64)
-    present, many = np.asarray(mask) > 0, max(1, _BLOCK // max(gradients.shape[1], 1))
-    for start in range(0, len(gradients), many):
-        part = slice(start, start + many)
-        total += _block_sum(np.asarray(gradients[part], dtype=np.float64)[present[part]], bound, longest)
-    return total
-
-
-def _block_sum(rows: NDArray[np.float64], bound: float, longest: int) -> NDArray[np.int64]:
-    rows = rows[np.isfinite(rows).all(axis=1)]
-    if not rows.size:
-        return np.zeros(rows.shape[1], dtype=np.int64)
-    largest = np.abs(rows).max(axis=1, keepdims=True)
-    largest[largest == 0] = 1
-    rows = rows / largest
-    # Sums of floats depend on the order of adding, and so on a row's place. Sums of these integers are exact.
-    fine = (62 - rows.shape[1].bit_length()) // 2
-    whole = np.ceil(np.abs(rows) * 2.0**fine).astype(np.int64)  # up: lengths may come out longer, never shorter
-    lengths = np.sqrt(np.einsum("ij,ij->i", whole, whole).astype(np.float64))[:, None] * 2.0**-fine
-    scale = np.minimum(largest, bound / np.maximum(lengths, 1.0)) * (_INSIDE * longest / bound)
-    steps = np.trunc(rows * scale)  # towards zero: no vector becomes longer
-    # Exact where it matters: a sum of squares of integers that is at most 2^40 was never rounded.
-    fit = np.einsum("ij,ij->i", steps, steps) <= float(longest) ** 2
-    return np.asarray(steps[fit].astype(np.int64).sum(axis=0))
-
-
-def lattice_shares(recipe: Recipe) -> tuple[int, int]:
-    """How long the gradient and the loss of an example may be on the integers: together no longer than LONGEST."""
-    if recipe.report_loss is None:
-        return LONGEST, 0
-    weight = LOSS_WEIGHT
-    gradient = math.isqrt(math.floor(LONGEST**2 / (1 + weight * weight)))
-    return gradient, math.floor(gradient * weight)
-
-
-def lattice_sigma(multiplier: Fraction) -> Fraction:
-    """The sigma of discrete Gaussian noise on the integers that costs no more than real noise of `multiplier`.
-
-    Its square is (multiplier * LONGEST)^2 + 16, rounded up: docs/proofs/training.md, "Exact noise".
-    """
-    return sqrt_up((multiplier * LONGEST) ** 2 + _SMOOTH)
 
 
 def exact_noise(secret: bytes, step: int, size: int, sigma: Fraction) -> NDArray[np.int64]:

@@ -5,12 +5,13 @@ Stopping early refunds nothing: the charge is for the plan, and what was compute
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from statistics import NormalDist
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from attrs import evolve
@@ -25,6 +26,7 @@ from discreet.core.progress import notify
 from discreet.core.unit import Unit
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
+from discreet.errors import InputError
 from discreet.learn.checkpoint import Checkpoint
 from discreet.learn.encoding import Encoding
 from discreet.learn.keys import bits_of
@@ -37,7 +39,9 @@ from discreet.ledger.budget import Allotment, Charge
 from discreet.noise.laplace import laplace
 from discreet.query.predicate import Predicate, columns_of, predicate_to
 
-__all__ = ["TrainPlan"]
+__all__ = ["TrainPlan", "planned_before"]
+
+P = TypeVar("P")
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +72,13 @@ class TrainPlan:
     """Of the error that is stated; what is released does not depend on it."""
     warnings: tuple[str, ...] = ()
     """What to know of the price before it is paid."""
+    earlier: Callable[[], TrainPlan] | None = None
+    """Plans the same with the noise, or the steps, that were found before."""
+
+    @property
+    def former(self) -> tuple[TrainPlan, ...]:
+        """What was made of the same ask before grids of losses were narrowed: more noise. A search of seconds."""
+        return planned_before(self.earlier)
 
     @property
     def dataset(self) -> str:
@@ -194,6 +205,16 @@ class TrainPlan:
     def publish(self, measured: dict[str, Any]) -> dict[str, Any]:
         """As it was measured: weights with noise in every step are what is published."""
         return measured
+
+
+def planned_before(earlier: Callable[[], P] | None) -> tuple[P, ...]:
+    """The plan that was made of an ask before, if any: none where no noise in reach of that search was enough."""
+    if earlier is None:
+        return ()
+    try:
+        return (earlier(),)
+    except InputError:
+        return ()
 
 
 def _explain(plan: TrainPlan) -> Explanation:

@@ -14,7 +14,14 @@ from typing import Any
 from attrs import evolve, field, fields, frozen
 
 from discreet.accounting.convert import approx
-from discreet.accounting.training import noise_multiplier, sampling_probability, training_loss, training_steps
+from discreet.accounting.training import (
+    former_noise_multiplier,
+    former_training_steps,
+    noise_multiplier,
+    sampling_probability,
+    training_loss,
+    training_steps,
+)
 from discreet.core.check import at_least, exact, named, one_of, plain, real, real_or_none, whole, whole_or_none, within
 from discreet.core.exact import Number, as_written
 from discreet.core.loss import Approx, Composed, Loss
@@ -54,6 +61,7 @@ class Recipe:
     average of the parameters, 0 for none. `noise` is "exact" (integers, exact bits), "device" (integers, drawn by
     table on the device and added to single-precision sums), or "auto": exact on a CPU up to a million parameters and
     elsewhere up to a thousand, else device. "float" is what 0.1 called "device": it can be read, and not trained with.
+    `how` is for `clipped_sum`; "ghost", a choice of 0.1, is read as "auto".
     `report_loss` is the largest loss of an example that counts in a noisy mean loss shown at each step; the noise is
     then about 0.8% larger and the loss costs nothing more. `operands` is for `clipped_sum`: "bfloat16" is faster on
     a GPU.
@@ -109,12 +117,14 @@ class Recipe:
         lot: Number | None = None,
         steps: int | None = None,
         multiplier: Number | None = None,
+        former: bool = False,
         **others: Any,
     ) -> Recipe:
         """The recipe of a run within (epsilon, delta): of lot, steps and multiplier two are given, one is found.
 
         The least noise, the most steps or the largest lot; counted by privacy loss distribution, rounded to be safe.
-        A delta of 1/examples or more is warned about.
+        A delta of 1/examples or more is warned about. `former` noise and steps are those that were found before grids
+        of losses were narrowed, for runs that were paid then.
         """
         given = {"lot": lot, "steps": steps, "multiplier": multiplier}
         missing = [name for name, value in given.items() if value is None]
@@ -133,10 +143,14 @@ class Recipe:
             raise InputError("delta", delta, "more than noise on the device adds to it", "Use noise='exact'.")
         match missing[0]:
             case "multiplier":
-                noise = noise_multiplier(epsilon, left, draft.probability, draft.steps)
+                noise = (former_noise_multiplier if former else noise_multiplier)(
+                    epsilon, left, draft.probability, draft.steps
+                )
                 return evolve(draft, multiplier=noise)
             case "steps":
-                most = training_steps(epsilon, left, draft.multiplier, draft.probability)
+                most = (former_training_steps if former else training_steps)(
+                    epsilon, left, draft.multiplier, draft.probability
+                )
                 return evolve(draft, steps=most)
             case _:
                 share = sampling_probability(epsilon, left, draft.multiplier, draft.steps)

@@ -17,6 +17,7 @@ from discreet.errors import InputError
 from discreet.learn.encoding import Encoding
 from discreet.learn.model import Model, fit_model, model_named, unpack_weights
 from discreet.learn.recipe import Recipe
+from discreet.learn.row_keys import predictor
 from discreet.ledger.door import Answer
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class ModelRelease(Publication):
 
     def outputs(self, table: Any) -> NDArray[Any]:
         """What the model gives for the rows of a table in hand: columns by name, Arrow, pandas or Polars."""
-        return np.asarray(self._model.apply(self.params, self.encoding.rows(table)))
+        return np.asarray(predictor(self._model.apply)(self.params, self.encoding.rows(table)))
 
     def predict(self, table: Any) -> list[Any]:
         """The class, or the number in the units of the target, for each row of a table in hand."""

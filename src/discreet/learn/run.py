@@ -26,6 +26,7 @@ from discreet.learn.gradients import Losses
 from discreet.learn.keys import new_secret
 from discreet.learn.optimizer import Optimizer, optimizer_of
 from discreet.learn.recipe import Recipe
+from discreet.learn.row_keys import KeyedLosses, trained_losses
 from discreet.learn.step import State, Step
 from discreet.learn.trainer import Trained, train_losses
 
@@ -127,6 +128,9 @@ def fingerprint(losses: Losses, params: Tree, batch: Tree) -> str:
 
     Losses and gradients both count: a function may come with a gradient of its own. So do arrays that it closes over.
     """
+    if isinstance(losses, KeyedLosses):  # the words of a key beside each row
+        batch = batch, np.zeros((jax.tree.leaves(batch)[0].shape[0], 2), np.uint32)
+    losses = trained_losses(losses)
 
     def whole(params: Tree, batch: Tree) -> Tree:
         return losses(params, batch), jax.grad(lambda now: jnp.sum(losses(now, batch)))(params)

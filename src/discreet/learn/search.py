@@ -6,10 +6,10 @@ best is picked on public data for nothing, or on private rows that were held out
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +22,7 @@ from discreet.core.check import exact, named, within
 from discreet.core.digest import digest_of
 from discreet.core.exact import Number, as_written
 from discreet.core.explanation import Accuracy, Explanation
+from discreet.core.integers import refine
 from discreet.core.loss import Composed, Loss, Pure
 from discreet.core.mechanism import Bits
 from discreet.core.progress import notify
@@ -32,8 +33,9 @@ from discreet.learn.gradients import outputs_alone
 from discreet.learn.keys import bits_of, new_secret
 from discreet.learn.matrix import examples_of
 from discreet.learn.model import check_trainable, pack_weights
-from discreet.learn.plan import TrainPlan
+from discreet.learn.plan import TrainPlan, planned_before
 from discreet.learn.recipe import Recipe
+from discreet.learn.row_keys import predictor
 from discreet.ledger.budget import Allotment, Charge
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.noise.bernoulli import bernoulli
@@ -73,10 +75,13 @@ class Search:
     choice: Fraction = field(default=Fraction(0), converter=exact, validator=within(least=0))
 
     @classmethod
-    def within(cls, epsilon: Number, delta: Number, recipes: Iterable[Recipe], choice: Number = 0) -> Search:
+    def within(
+        cls, epsilon: Number, delta: Number, recipes: Iterable[Recipe], choice: Number = 0, *, former: bool = False
+    ) -> Search:
         """The same with the least noise, by one factor for all recipes, that keeps the whole within (epsilon, delta).
 
-        The multipliers given say how the noise of the recipes compares: alike for runs that are alike.
+        The multipliers given say how the noise of the recipes compares: alike for runs that are alike. `former` noise
+        is that which was found before grids of losses were narrowed, for searches that were paid then.
         """
         search = cls(recipes, choice)
         budget, missed = as_written(epsilon, "epsilon"), as_written(delta, "delta")
@@ -87,7 +92,8 @@ class Search:
 
         def fits(units: int, interval: float) -> bool:
             try:
-                return privacy_loss(search._scaled(units).cost, interval).epsilon(missed) <= budget
+                cost = search._scaled(units).cost
+                return privacy_loss(cost, interval, narrowed=not former).epsilon(missed) <= budget
             except LossError:
                 return False
 
@@ -99,12 +105,14 @@ class Search:
         low = high // 2
         while low > 1 and fits(low, COARSE):
             low, high = low // 2, low
-        while high - low > max(1, high // 2000):
+        while high - low > max(1, high // (2000 if former else 100)):
             middle = (low + high) // 2
             low, high = (low, middle) if fits(middle, COARSE) else (middle, high)
-        while not fits(high, FINE):
-            high += max(1, high // 2000)
-        return search._scaled(high)
+        if former:
+            while not fits(high, FINE):
+                high += max(1, high // 2000)
+            return search._scaled(high)
+        return search._scaled(refine(high, -1, lambda units: fits(units, FINE)))
 
     def _scaled(self, units: int) -> Search:
         factor = Fraction(units, _UNITS)
@@ -180,6 +188,13 @@ class SearchPlan:
     held_out: Fraction
     confidence: float = 0.95
     """Of the error that is stated; what is released does not depend on it."""
+    earlier: Callable[[], SearchPlan] | None = None
+    """Plans the same with the noise that was found before."""
+
+    @property
+    def former(self) -> tuple[SearchPlan, ...]:
+        """What was made of the same ask before grids of losses were narrowed: more noise. A search of seconds."""
+        return tuple(replace(plan, confidence=self.confidence) for plan in planned_before(self.earlier))
 
     @property
     def _first(self) -> TrainPlan:
@@ -274,7 +289,7 @@ class SearchPlan:
             notify(f"candidate {place + 1} of {len(self.candidates)}")
             kept.append(candidate.resume(bits).go((x[~held], y[~held])))
         outputs = [
-            np.asarray(outputs_alone(candidate.model.apply, one.params, x[held]))
+            np.asarray(outputs_alone(predictor(candidate.model.apply), one.params, x[held]))
             for candidate, one in zip(self.candidates, kept, strict=True)
         ]
         best = self.search.best(right_answers(outputs, y[held]), bits)
@@ -301,8 +316,12 @@ def plan_search(
     *,
     choice: Number | None = None,
     held_out: Number = _HELD_OUT,
+    former: bool = False,
 ) -> SearchPlan:
-    """The search over `settings`, changes to the recipe of `plan`, with as little noise as `epsilon` allows."""
+    """The search over `settings`, changes to the recipe of `plan`, with as little noise as `epsilon` allows.
+
+    With `former` noise, as little as was found before grids of losses were narrowed.
+    """
     if plan.count is not None:
         raise InputError("examples", MISSING, "declared for a search")
     if not plan.encoding.classes:
@@ -328,5 +347,7 @@ def plan_search(
     price = epsilon * CHOICE if choice is None else as_written(choice, "choice")
     if price <= 0:
         raise InputError("choice", choice, "more than zero: held-out rows are private too")
-    search = Search.within(epsilon, plan.delta, recipes, price)
-    return SearchPlan(tuple(replace(plan, recipe=recipe) for recipe in search.recipes), search, share)
+    search = Search.within(epsilon, plan.delta, recipes, price, former=former)
+    again = partial(plan_search, plan, listed, epsilon, choice=choice, held_out=held_out, former=True)
+    candidates = tuple(replace(plan, recipe=recipe) for recipe in search.recipes)
+    return SearchPlan(candidates, search, share, earlier=None if former else again)

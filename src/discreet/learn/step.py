@@ -17,22 +17,24 @@ from jax.flatten_util import ravel_pytree
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from discreet.errors import InputError, Phrase
-from discreet.learn.clip import clipped_sum, refuse_mixing
-from discreet.learn.gradients import Augment, Losses, augmented, each_alone
-from discreet.learn.keys import key_of
+from discreet.learn.clip import clipped_sum, refuse_mixed_losses, refuse_mixing
+from discreet.learn.gradients import Augment, Losses, augmented, by_layers
+from discreet.learn.lattice import lattice_shares, lattice_sigma, lattice_sum
 from discreet.learn.lot import Microbatch
-from discreet.learn.noise import add_noise, device_key, exact_noise, lattice_shares, lattice_sigma, lattice_sum
+from discreet.learn.noise import add_noise, device_key, exact_noise
 from discreet.learn.optimizer import Optimizer
 from discreet.learn.recipe import LOSS_WEIGHT, Recipe
+from discreet.learn.row_keys import Draws, KeyedLosses, row_keys, trained_losses
 from discreet.learn.sampler import lattice_length
+from discreet.learn.slots import arrange, slot_count, slots_of
 
-__all__ = ["Augment", "State", "Step"]
+__all__ = ["Augment", "State", "Step", "of_shape"]
 
 Tree = Any
 Array = Any
 _SPREAD: Any = PartitionSpec
 _SHAPED: Any = jax.ShapeDtypeStruct
-_KEY = _SHAPED((2,), np.uint32)
+_DRAWS = Draws.shapes()
 _RESIDENT = 4 << 30  # bytes of data that are kept on the device
 
 
@@ -63,24 +65,25 @@ class Step:
 
     def check(self, params: Tree, data: Tree) -> None:
         """Refuse a model that has not one loss for each example, or in which one depends on other examples."""
-        batch = jax.eval_shape(self._more, _two(data), _KEY)
-        found = getattr(jax.eval_shape(self.losses, params, batch), "shape", None)
+        batch = jax.eval_shape(self._more, of_shape(data), _DRAWS)
+        found = getattr(jax.eval_shape(self._scored, params, batch), "shape", None)
         expected = (2 * self.recipe.copies,)
         if found != expected:
             raise InputError(
                 "loss", Phrase(f"shape {found}"), f"one number for each example: shape {expected} for a batch of two"
             )
-        refuse_mixing(self.losses, params, batch, copies=self.recipe.copies)
+        refuse_mixing(self._scored, params, batch, copies=self.recipe.copies)
+        refuse_mixed_losses(self._scored, params, batch, copies=self.recipe.copies)
 
     def trace(self, params: Tree, data: Tree) -> None:
         """Go through the sum over two examples on shapes alone; what is wrong with the model's gradient shows."""
-        two = _two(data)
+        two = of_shape(data)
         if self.recipe.noise == "exact":
-            jax.eval_shape(self._rows, params, two, _KEY)
+            jax.eval_shape(self._whole, params, two, _SHAPED((2,), np.float32), _DRAWS)
         else:
             lattice_length(self.recipe.multiplier, 1 + sum(leaf.size for leaf in jax.tree.leaves(params)))
             total = jax.eval_shape(self._zeros, params)
-            jax.eval_shape(self._added, total, params, two, _SHAPED((2,), np.float32), _KEY)
+            jax.eval_shape(self._added, total, params, two, _SHAPED((2,), np.float32), _DRAWS)
 
     def start(self, params: Tree) -> State:
         """The state before the first step."""
@@ -102,16 +105,30 @@ class Step:
         """
         exact = self.recipe.noise == "exact"
         total = self._nothing(params)
-        for place, part in enumerate(lot):
+        if exact:
+            places = np.concatenate([np.zeros(0, np.int32), *(part.places[part.mask > 0] for part in lot)])
+            for index, part in enumerate(self._slotted(data, lot)):
+                draws = Draws.of(secret, step, index, len(part.places), part.places)
+                total += np.asarray(self._whole(params, self._rows(data, places[part.places]), part.mask, draws))
+            return total
+        for index, part in enumerate(lot):
+            draws = Draws.of(secret, step, index, len(part.places))
             batch = self._examples(data, part.places)
-            mask = self._split(part.mask)
-            key = np.frombuffer(key_of(secret, "augment", step, place)[:8], dtype="<u4").astype(np.uint32)
-            if exact:
-                rows, values = self._rows(params, batch, key)
-                total = total + self._on_lattice(np.asarray(rows), np.asarray(values), part.mask)
-            else:
-                total = self._added(total, params, batch, mask, key)
+            total = self._added(total, params, batch, self._split(part.mask), draws)
         return total
+
+    def _slotted(self, data: Tree, lot: Sequence[Microbatch]) -> list[Microbatch]:
+        """Every example of the lot, by its index there, in the slot it always has."""
+        if not lot:
+            return []
+        count = slot_count(len(lot[0].places))
+        slots = [np.asarray(self._slots(self._rows(data, part.places), count))[part.mask > 0] for part in lot]
+        found = np.concatenate(slots)
+        return arrange(np.arange(len(found)), found, count)
+
+    @cached_property
+    def _slots(self) -> Callable[[Tree, int], Array]:
+        return jax.jit(slots_of, static_argnums=1)
 
     def add_noise(self, total: Tree, params: Tree, secret: bytes, step: int) -> tuple[Tree, float | None]:
         """The sum with noise for a step, and the noisy sum of losses if it is reported. From here on, public."""
@@ -154,6 +171,12 @@ class Step:
             return array
         return jax.device_put(array, NamedSharding(self._mesh, _SPREAD("examples")))
 
+    def _rows(self, data: Tree, places: Any) -> Tree:
+        """Examples whole on every device: with exact noise each is computed where it always is."""
+        if isinstance(jax.tree.leaves(data)[0], np.ndarray):
+            return jax.tree.map(lambda leaf: leaf[places], data)
+        return self._taken(data, places)
+
     def _examples(self, data: Tree, places: Any) -> Tree:
         if isinstance(jax.tree.leaves(data)[0], np.ndarray):
             return jax.tree.map(lambda leaf: self._split(leaf[places]), data)
@@ -178,23 +201,35 @@ class Step:
 
         return zeros
 
-    def _more(self, batch: Tree, key: Array) -> Tree:
-        return batch if self.augment is None else augmented(self.augment, key, batch)
+    @cached_property
+    def _scored(self) -> Losses:
+        return trained_losses(self.losses)
+
+    def _more(self, batch: Tree, draws: Draws) -> Tree:
+        """The batch as the losses take it: augmented, and with a key for each row where the model takes one."""
+        words = self._words(batch, draws)
+        batch = batch if self.augment is None else augmented(self.augment, draws.augment, batch)
+        return batch if words is None else (batch, words.reshape(-1, words.shape[-1]))
+
+    def _words(self, batch: Tree, draws: Draws) -> Array | None:
+        if not isinstance(self.losses, KeyedLosses):
+            return None
+        return row_keys(draws, jax.tree.leaves(batch)[0].shape[0], self.recipe.copies)
 
     @cached_property
     def _added(self) -> Callable[..., Tree]:
         recipe = self.recipe
 
         @partial(jax.jit, donate_argnums=0)
-        def added(total: Tree, params: Tree, batch: Tree, mask: Array, key: Array) -> Tree:
+        def added(total: Tree, params: Tree, batch: Tree, mask: Array, draws: Draws) -> Tree:
             sums, loss = total
             found = clipped_sum(
-                self.losses,
+                self._scored,
                 params,
-                self._more(batch, key),
+                self._more(batch, draws),
                 mask=mask,
                 bound=recipe.bound,
-                how=recipe.how,
+                how="auto" if recipe.how == "ghost" else recipe.how,
                 copies=recipe.copies,
                 mesh=self._mesh,
                 operands=recipe.operands,
@@ -207,21 +242,20 @@ class Step:
         return added
 
     @cached_property
-    def _rows(self) -> Callable[..., tuple[Array, Array]]:
-        @jax.jit
-        def rows(params: Tree, batch: Tree, key: Array) -> tuple[Array, Array]:
-            return each_alone(self.losses, params, batch, self.augment, key)
-
-        return rows
-
-    def _on_lattice(self, rows: Any, losses: Any, mask: Any) -> Any:
+    def _whole(self) -> Callable[..., Array]:
         recipe = self.recipe
         longest, longest_loss = lattice_shares(recipe)
-        total = lattice_sum(rows, mask, recipe.bound, longest)
-        if recipe.report_loss is None:
-            return total
-        values = np.maximum(losses, 0)[:, None]  # a loss that is no number counts as zero there too
-        return np.append(total, lattice_sum(values, mask, recipe.report_loss, longest_loss))
+
+        @jax.jit
+        def whole(params: Tree, batch: Tree, mask: Array, draws: Draws) -> Array:
+            each, square, losses = by_layers(self._scored, params, self._more(batch, draws), recipe.copies)
+            sums = lattice_sum(each, mask, recipe.bound, longest, square)
+            if recipe.report_loss is not None:
+                values = jnp.maximum(losses, 0)[:, None]  # a loss that is no number counts as zero there too
+                sums += lattice_sum([values], mask, recipe.report_loss, longest_loss)
+            return jnp.concatenate([leaf.ravel() for leaf in sums])
+
+        return whole
 
     @cached_property
     def _noisy(self) -> Callable[..., tuple[Tree, Array]]:
@@ -257,9 +291,9 @@ class Step:
         return moved
 
 
-def _two(data: Tree) -> Tree:
-    """The shapes of two examples."""
-    return jax.tree.map(lambda leaf: _SHAPED((2, *np.shape(leaf)[1:]), _kind(leaf)), data)
+def of_shape(data: Tree, examples: int = 2) -> Tree:
+    """The shapes of so many examples."""
+    return jax.tree.map(lambda leaf: _SHAPED((examples, *np.shape(leaf)[1:]), _kind(leaf)), data)
 
 
 def _kind(leaf: Any) -> Any:

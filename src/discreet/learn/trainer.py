@@ -5,7 +5,8 @@ The loop is sample, sum, add noise, step: `lot.sample_lot`, then `sum_lot`, `add
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -15,15 +16,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from discreet.core.progress import notify
-from discreet.errors import InputError, Phrase, kind_of
+from discreet.errors import DiscreetError, InputError, Phrase, kind_of
 from discreet.learn.gradients import Losses
 from discreet.learn.keys import new_secret
 from discreet.learn.lot import capacity, microbatches, sample_lot
 from discreet.learn.noise import settle_noise
-from discreet.learn.objective import check_labels, cross_entropy
+from discreet.learn.objective import check_labels, cross_entropy, logistic
 from discreet.learn.optimizer import Optimizer, optimizer_of
 from discreet.learn.recipe import Recipe
-from discreet.learn.step import Augment, State, Step
+from discreet.learn.row_keys import KeyedLosses, predictor, takes_key
+from discreet.learn.step import Augment, State, Step, of_shape
 
 __all__ = ["Trained", "check_losses", "losses_of", "train", "train_losses"]
 
@@ -49,7 +51,9 @@ class Trained:
 
 @lru_cache(maxsize=32)
 def losses_of(apply: Callable[[Tree, Array], Array], loss: Callable[[Array, Array], Array]) -> Losses:
-    """The loss of each example of a batch (x, y)."""
+    """The loss of each example of a batch (x, y). A model with a parameter `key` gets one for each example and step."""
+    if takes_key(apply):
+        return KeyedLosses(apply, loss)
 
     def losses(params: Tree, batch: Tree) -> Array:
         x, y = batch
@@ -74,6 +78,8 @@ def train(
 ) -> Trained:
     """Train `apply(params, x)` on `data = (x, y)` under `loss(outputs, y) -> [B]`, by the recipe.
 
+    A model `apply(params, x, key)` (dropout) is shown each row alone, with a key of its own that follows from secret,
+    step, index in the lot and copy; to predict, call it with `key=None`, and it should draw nothing.
     `optimizer` is one of optax, or as the recipe says. `augment(key, batch)` makes `recipe.copies` of an
     example: it is shown a batch of one, with a key of its own.
     `state` goes on from where a run stood, under the same `secret`. `devices` share each microbatch. `after(state)` is
@@ -92,14 +98,22 @@ def train(
     """
     if not isinstance(data, tuple) or len(data) != 2:
         raise InputError("data", kind_of(data), "a pair (x, y) of arrays")
+    for name, function in (("apply", apply), ("loss", loss)):
+        if not callable(function):
+            raise InputError(name, kind_of(function), "a function")
     x, y = data
     _parameters(params)
-    _finite(x, "x")
-    _finite(y, "y")
+    _numbers(x, "x")
+    _numbers(y, "y")
     many = _length(data)
     if loss is cross_entropy and many:
-        outputs = jax.eval_shape(apply, params, jax.tree.map(lambda leaf: leaf[:1], x))
-        check_labels(y, outputs.shape[-1])
+        with _model_errors():
+            outputs = jax.eval_shape(predictor(apply), params, of_shape(x)).shape
+        if len(outputs) != 2:
+            raise InputError("apply", Phrase(f"shape {outputs} for two examples"), "scores, one for each class")
+        check_labels(y, outputs[-1])
+    if loss is logistic and many and not ((np.asarray(y) >= 0) & (np.asarray(y) <= 1)).all():
+        raise InputError("y", Phrase("a label out of range"), "0 or 1 for each example")
     return train_losses(
         losses_of(apply, loss),
         params,
@@ -136,13 +150,15 @@ def train_losses(
     """
     many = _length(data)
     _check_given(params, recipe, augment)
+    _check_machinery(optimizer, devices)
     recipe = settle_noise(recipe, params)
     shared = tuple(devices) if devices is not None else ()
     chosen: Any = optimizer
     step = _step(losses, recipe, chosen, augment, shared)
     room = capacity(recipe, max(len(shared), 1), sum(leaf.size for leaf in jax.tree.leaves(params)))
     if many:
-        step.check(params, data)
+        with _model_errors():
+            step.check(params, data)
     secret = new_secret() if secret is None else secret
     now = step.start(params) if state is None else state
     placed = step.place(data)
@@ -185,20 +201,31 @@ def check_losses(losses: Losses, params: Tree, data: Tree, recipe: Recipe, augme
     _check_given(params, recipe, augment)
     recipe = settle_noise(recipe, params)
     step = Step(losses, recipe, optimizer_of(recipe), augment)
-    try:
+    with _model_errors():
         step.check(params, data)
         step.trace(params, data)
-    except InputError:
+
+
+@contextmanager
+def _model_errors() -> Iterator[None]:
+    """Whatever a model raises while it is traced, or tried on made-up rows, as an InputError: no data is involved."""
+    try:
+        yield
+    except DiscreetError:
         raise
-    except Exception as problem:  # whatever a model raises while it is traced
-        hint = f"JAX says: {problem}"[:500]
-        allowed = "a function of examples whose gradient JAX can compute"
+    except Exception as problem:
+        hint = f"It says: {type(problem).__name__}: {problem}"[:500]
+        allowed = "a function of params and examples of these shapes whose gradient JAX can compute"
         raise InputError("model", Phrase("one that fails"), allowed, hint) from None
 
 
 def _check_given(params: Tree, recipe: Recipe, augment: Augment | None) -> None:
     """Refuse parameters that cannot be trained, and copies that nobody makes."""
     _parameters(params)
+    if not isinstance(recipe, Recipe):
+        raise InputError("recipe", kind_of(recipe), "a Recipe")
+    if augment is not None and not callable(augment):
+        raise InputError("augment", kind_of(augment), "a function of a key and a batch of one example, or None")
     if recipe.copies > 1 and augment is None:
         raise InputError("augment", None, f"a function that makes {recipe.copies} copies of each example")
 
@@ -211,9 +238,31 @@ def _parameters(params: Tree) -> None:
         raise InputError("params", Phrase("none"), "at least one array: there is nothing to train")
 
 
-def _finite(tree: Tree, name: str) -> None:
-    for leaf in jax.tree.leaves(tree):
+def _check_machinery(optimizer: Any, devices: Any) -> None:
+    """Refuse what is neither an optimiser nor a list of devices."""
+    if optimizer is not None and not (callable(getattr(optimizer, "init", None)) and hasattr(optimizer, "update")):
+        raise InputError("optimizer", kind_of(optimizer), "one of optax, such as optax.adam(1e-3), or None")
+    if devices is not None and not isinstance(devices, (list, tuple)):
+        raise InputError("devices", kind_of(devices), "a list of devices, such as jax.devices(), or None")
+
+
+def _numbers(tree: Tree, name: str) -> None:
+    """Refuse what is no array of finite real numbers. No value is shown."""
+    leaves = jax.tree.leaves(tree)
+    if not leaves:
+        raise InputError(name, Phrase("no array"), "an array of numbers with one row for each example")
+    for leaf in leaves:
+        if np.ndim(leaf) == 0 and isinstance(leaf, (bool, int, float, complex, str)):
+            raise InputError(name, kind_of(leaf), "an array", f"Use numpy.asarray({name}).")
+        if not hasattr(leaf, "dtype"):
+            raise InputError(name, kind_of(leaf), "an array of numbers", f"Of a DataFrame take {name}.to_numpy().")
+        real = jnp.issubdtype(leaf.dtype, jnp.floating) or leaf.dtype.kind in "biu"
+        if not real:
+            allowed = "an array of real numbers, whole numbers or booleans"
+            raise InputError(name, Phrase(f"{leaf.dtype} values"), allowed, "Encode words as declared codes.")
         array = np.asarray(leaf)
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
+        if array.dtype.kind not in "biuf":  # bfloat16, say
+            array = array.astype(np.float32)
+        if not np.isfinite(array).all():
             hint = "Fill in or leave out what is missing, by a rule that does not look at other examples."
             raise InputError(name, Phrase("NaN or infinity"), "finite numbers", hint)

@@ -6,6 +6,7 @@ import math
 import warnings
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -93,9 +94,9 @@ class CheckedTrain(Checked[ModelRelease]):
         plan = replace(self, settings={**self.settings, "multiplier": multiplier})._at(allotment, None)
         return replace(plan, confidence=price.confidence)
 
-    def _at(self, part: Allotment, price: Fraction | None) -> TrainPlan:
+    def _at(self, part: Allotment, price: Fraction | None, *, former: bool = False) -> TrainPlan:
         missed = delta_of(self.delta, part, price)
-        recipe, count = self._recipe(price, missed)
+        recipe, count = self._recipe(price, missed, former=former)
         recipe = settle_noise(recipe, self.model.params)
         check_trainable(self.model, self.encoding, recipe)
         plan = self.planned(recipe, part, missed, count)
@@ -105,7 +106,8 @@ class CheckedTrain(Checked[ModelRelease]):
                 f"No delta was named, so this takes all of the {readable(missed)} of {part.name!r}, and no other model "
                 "can be charged to it. Name a smaller delta to leave some."
             )
-        return replace(plan, warnings=tuple(note for note in notes if note))
+        earlier = None if price is None or former else partial(self._at, part, price, former=True)
+        return replace(plan, warnings=tuple(note for note in notes if note), earlier=earlier)
 
     def search(self, ask: SearchAsk) -> CheckedSearch:
         """The same for each of several settings."""
@@ -129,7 +131,7 @@ class CheckedTrain(Checked[ModelRelease]):
             checkpoint=self.checkpoint,
         )
 
-    def _recipe(self, epsilon: Fraction | None, delta: Fraction) -> tuple[Recipe, Fraction | None]:
+    def _recipe(self, epsilon: Fraction | None, delta: Fraction, *, former: bool) -> tuple[Recipe, Fraction | None]:
         """The recipe, and what the number of examples is bought with if it is not declared."""
         settings = dict(self.settings)
         count = None
@@ -147,7 +149,7 @@ class CheckedTrain(Checked[ModelRelease]):
         # The note of the offer says what a warning would.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            return Recipe.within(left, delta, examples=many, **settings), count
+            return Recipe.within(left, delta, examples=many, former=former, **settings), count
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,8 @@ from discreet.learn.clip import HOW, clipped_sum, slack
     ("how", "model"),
     [
         *(("auto", model) for model in clip_models.PLAIN),
-        *(("ghost", model) for model in (clip_models.convolutions, clip_models.attention, clip_models.unrolled)),
+        *(("auto", model) for model in clip_models.NESTED),
+        *(("checkpoint", model) for model in (clip_models.convolutions, clip_models.attention, clip_models.packed)),
         *(("vmap", model) for model in (clip_models.mlp, clip_models.recurrent)),
         *(("microbatch", model) for model in (clip_models.mlp, clip_models.convolutions)),
     ],
@@ -32,7 +33,8 @@ def test_all_ways_give_the_reference(how, model):
     made = clipped(model, mask=SOME, **way(how))
     total, lengths = reference(model, SOME)
     np.testing.assert_allclose(made.norms, lengths, rtol=2e-5)
-    assert far(made.total, total) < slack(params) + (2e-4 if how == "ghost" else 2e-5)
+    twice = how == "checkpoint" or model in (clip_models.recurrent, clip_models.checkpointed, clip_models.cut)
+    assert far(made.total, total) < slack(params) + (4e-4 if twice else 2e-5)
     # A loss is a difference of numbers near one: the last bits of those are 1e-7, whatever is left of it.
     np.testing.assert_allclose(made.losses, losses(params, batch), rtol=1e-5, atol=1e-6)
 
@@ -87,11 +89,11 @@ ROWS = {
     ("how", "model"),
     [
         ("auto", "mlp"),
-        ("ghost", "mlp"),
+        ("checkpoint", "mlp"),
         ("vmap", "mlp"),
         ("auto", "convolutions"),
         ("auto", "steep"),
-        ("ghost", "steep"),
+        ("checkpoint", "steep"),
     ],
 )
 def test_no_row_adds_more_than_the_bound(how, model):

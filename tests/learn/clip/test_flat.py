@@ -23,7 +23,7 @@ def replayed(flat, params, batch):
     return known[flat.outcome]
 
 
-@pytest.mark.parametrize("model", clip_models.PLAIN)
+@pytest.mark.parametrize("model", [*clip_models.PLAIN, clip_models.looped, clip_models.cut])
 def test_the_steps_compute_the_loss_of_one_example(model):
     losses, params, batch = model()
     flat, shape = trace(losses, params, batch, copies=2)
@@ -34,9 +34,24 @@ def test_the_steps_compute_the_loss_of_one_example(model):
 
 def test_calls_are_opened_and_derivatives_of_ones_own_stay_closed():
     losses, params, batch = clip_models.recurrent()
-    names = [step.name for step in trace(jax.jit(losses), params, batch, copies=1)[0].steps]
-    assert not {"jit", "pjit", "checkpoint", "remat2"} & set(names)
+    steps = trace(jax.jit(losses), params, batch, copies=1)[0].steps
+    names = [step.name for step in steps]
+    assert not {"jit", "pjit"} & set(names)
     assert any(name.startswith("custom_vjp") for name in names)
+    (scan,), (kept,) = ([step for step in steps if step.name in of] for of in (("scan",), ("checkpoint", "remat2")))
+    assert "dot_general" in [step.name for step in scan.region.steps]
+    assert [step.name for step in kept.region.steps] == ["dot_general", "sin"]
+
+
+def test_what_a_scan_carries_is_data_and_what_it_takes_slices_of_stays_what_it_was():
+    flat, _ = trace(*clip_models.looped(), copies=1)
+    (turns,) = [step for step in flat.steps if step.name == "scan"]
+    (layers,) = [step for step in turns.region.steps if step.name == "scan"]
+    assert [flat.kinds[value] for value in layers.region.carried] == ["data"]
+    assert {flat.kinds[value] for value in layers.region.sliced} == {"parameter"}
+    assert {flat.depths[value] for value in layers.region.sliced} == {2}
+    weights = [value for value in layers.region.sliced if flat.shapes[value].shape == (4, 4)]
+    assert [len(flat.roots(value)) for value in weights] == [1, 1]
 
 
 def test_kinds_say_what_a_value_depends_on():

@@ -7,11 +7,14 @@ import pytest
 pytest.importorskip("jax")
 
 import clip_models
+import jax
 import numpy as np
 from clip_models import far, reference, run
 
 from discreet.learn.clip import explain, slack
 from discreet.learn.clip import groups as grouping
+from discreet.learn.clip.flat import trace
+from discreet.learn.clip.sites import find_sites
 
 
 @pytest.mark.parametrize("model", [clip_models.convolutions, clip_models.attention])
@@ -31,12 +34,25 @@ def test_every_way_of_a_site_gives_the_same(model, keep, pairs, gap, monkeypatch
     assert far(made.total, total) < slack(params) + gap
 
 
-def test_explain_says_where_and_how():
-    text = explain(*clip_models.attention())
-    assert "['table'] [11x8] lookup 11x8 at 6 places, dense 8x11 at 6 places: sum" in text
-    assert "['positions'] [6x8] other uses: copy" in text
-    assert "in 2 blocks" not in text
-    text = explain(*clip_models.recurrent())
-    assert "['unused'] [2] unused: none" in text
-    assert "['state'] [6x6] other uses: copy" in text
-    assert "['mid'] [6x6] dense 6x6 at 1 place: product" in text
+@pytest.mark.parametrize("model", [clip_models.stacked, clip_models.packed])
+def test_parts_of_a_parameter_that_do_not_meet_are_measured_apart(model):
+    flat, _ = trace(*model(), copies=1)
+    sites, _ = find_sites(flat)
+    for one in grouping.group(flat, sites, examples=12):
+        for other in sites:
+            if other not in one.sites:
+                assert not any(site.meets(other) for site in one.sites)
+    shared = [one for one in grouping.group(flat, sites, examples=12) if len(one.sites) > 1]
+    assert len(shared) == {"stacked": 0, "packed": 2}[model.__name__]
+    assert all(one.way == "sum" for one in shared)
+
+
+def test_only_what_no_other_turn_or_site_shares_is_measured_in_passing():
+    def passing(losses, params, batch, keep=None):
+        flat, _ = trace(losses, params, batch, copies=1)
+        return sum(one.passing for one in grouping.group(flat, find_sites(flat)[0], 12, keep))
+
+    assert passing(*clip_models.checkpointed()) == 5  # query, key, value, out and the convolution
+    assert passing(*clip_models.checkpointed(), keep=True) == passing(*clip_models.stacked()) == 0
+    losses, *rest = clip_models.lstm()
+    assert passing(jax.checkpoint(losses), *rest) == 1  # the head: all turns share the gates

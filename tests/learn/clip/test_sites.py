@@ -16,9 +16,11 @@ from discreet.learn.clip.sites import find_sites
 
 def sites_of(losses, params, batch):
     flat, _ = trace(losses, params, batch, copies=1)
-    sites, copied = find_sites(flat)
+    sites, _ = find_sites(flat)
     names = [jax.tree_util.keystr(path, simple=True) for path, _ in jax.tree_util.tree_leaves_with_path(params)]
-    return [(site, {names[root] for root in site.roots}) for site in sites], {names[leaf] for leaf in copied}
+    named = [(site, {names[root] for root in site.roots}) for site in sites]
+    copied = set().union(*(roots for site, roots in named if site.kind == "copy"))
+    return [(site, roots) for site, roots in named if site.kind != "copy"], copied
 
 
 def test_a_dense_net_has_a_site_for_each_matrix_and_copies_of_the_rest():

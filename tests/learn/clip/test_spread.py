@@ -32,7 +32,7 @@ spread = NamedSharding(devices, PartitionSpec("examples"))
 gaps = {}
 for model, how, mesh in (
     (clip_models.mlp, "auto", devices),
-    (clip_models.mlp, "ghost", devices),
+    (clip_models.checkpointed, "auto", devices),
     (clip_models.convolutions, "auto", None),
     (clip_models.convolutions, "vmap", devices),
 ):

@@ -38,6 +38,7 @@ from discreet.ledger.ledger import Ledger
 
 _DECLARED = "classes are declared, and the check brings others"
 _FAILED = {
+    "check_estimators_empty_data_messages": "wants the number of rows in the message",
     "check_dtype_object": "wants the cell that is not a number quoted; messages here never show one",
     "check_clustering": "wants labels_ of training rows, which are private and are not kept",
     "check_classifiers_classes": _DECLARED,
@@ -59,7 +60,7 @@ FAILED = {
 
 
 def _excused(estimator):
-    return {name: _FAILED[name] for name in FAILED[type(estimator).__name__]}
+    return {name: _FAILED[name] for name in ("check_estimators_empty_data_messages", *FAILED[type(estimator).__name__])}
 
 
 @parametrize_with_checks(ALL, expected_failed_checks=_excused)
@@ -277,6 +278,9 @@ def published(model, count, path):
     fitted = {name: plain(value) for name, value in vars(model).items() if name.endswith("_") and "__" not in name}
     records = [asdict(one) for one in ledger.records("visits")]
     entries = [{name: one[name] for name in one if name not in BY_TIME} for one in records]
+    for entry in entries:  # a fingerprint under a fresh secret is random digits: test_account.py
+        if isinstance(entry["detail"], dict) and "rows" in entry["detail"].get("data", {}):
+            entry["detail"]["data"]["rows"] = "a fingerprint"
     return {"entries": entries, **fitted}
 
 

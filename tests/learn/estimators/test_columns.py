@@ -7,11 +7,12 @@ import pytest
 pytest.importorskip("sklearn")
 
 import numpy as np
+import pandas
 from estimator_rows import ALL, rows
 from sklearn.base import clone
 
 from discreet.errors import InputError
-from discreet.learn.estimators import DPLinearRegression
+from discreet.learn.estimators import DPLinearRegression, DPNaiveBayes
 from discreet.learn.estimators.columns import read_box, read_columns
 
 
@@ -68,3 +69,42 @@ def test_a_table_of_categories_alone_needs_no_bounds():
     with pytest.raises(InputError) as caught:
         read_columns(None, {0: 2}, 2)
     assert caught.value.field == "bounds"
+
+
+TABLE_BOUNDS = {"height": (0, 2), "age": (0, 100)}
+
+
+def test_bounds_by_name_follow_the_columns():
+    box = read_box(TABLE_BOUNDS, 2, names=["age", "height"])
+    assert box.upper.tolist() == [100, 2]
+    columns = read_columns(TABLE_BOUNDS, {"sex": 2}, 3, names=["age", "sex", "height"])
+    assert (columns.numbers, columns.categories) == ((0, 2), (1,))
+    assert columns.box.upper.tolist() == [100, 2]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "names", "word"),
+    [
+        (TABLE_BOUNDS, None, "no names"),
+        (TABLE_BOUNDS, ["age", "heigth"], "heigth"),
+        ({"age": (0, 100)}, ["age", "height"], "none for column 'height'"),
+        ({"age": 3, "height": (0, 2)}, ["age", "height"], "a pair"),
+    ],
+)
+def test_bounds_by_name_that_do_not_fit_are_refused(bounds, names, word):
+    with pytest.raises(InputError, match=word):
+        read_box(bounds, 2, names=names)
+
+
+def test_a_frame_is_fitted_by_the_names_of_its_columns():
+    chance = np.random.default_rng(0)
+    table = pandas.DataFrame({"height": chance.uniform(0, 2, 200), "sex": chance.integers(0, 2, 200) * 1.0})
+    labels = table["sex"].astype(int).to_numpy()
+    model = DPNaiveBayes(epsilon=20, classes=2, bounds={"height": (0, 2)}, categories={"sex": 2})
+    assert model.expected_noise(2)["count"] > 0  # before any table is seen
+    model.fit(table, labels)
+    assert (model.predict(table) == labels).mean() > 0.9
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(table[["sex", "height"]])
+    with pytest.raises(InputError, match="no names"):
+        model.fit(table.to_numpy(), labels)

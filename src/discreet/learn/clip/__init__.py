@@ -3,13 +3,13 @@
 `clipped_sum` is the step of DP-SGD that bounds what one example can do. A model is a function
 `losses(params, batch) -> [examples]`; nothing about it need be declared. `how` says which way:
 
-    auto        norms from each layer's input and cotangent, one pass back, parameters of other layers copied
-    ghost       the same norms, then a second, weighted pass back: less memory
+    auto        norms from each layer's input and cotangent, one pass back (two through checkpoints), the rest copied
     vmap        all per-example gradients at once, by jax.vmap
     microbatch  auto over slices, one after another: least memory
 
-All give the same sums. `explain` says what `auto` would do with each parameter, `refuse_mixing` refuses models in
-which one example's loss depends on others. Names load on first use; they need the extra `learn`.
+All give the same sums. `explain` says what `auto` would do with each parameter, `refuse_mixing` and
+`refuse_mixed_losses` refuse models in which one example's loss depends on others. Names load on first use; they need
+the extra `learn`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,16 @@ if TYPE_CHECKING:
     from discreet.learn.clip.clipping import clipped_sum as clipped_sum
     from discreet.learn.clip.clipping import explain as explain
     from discreet.learn.clip.mixing import refuse_mixing as refuse_mixing
+    from discreet.learn.clip.mixing_probe import refuse_mixed_losses as refuse_mixed_losses
     from discreet.learn.clip.norms import slack as slack
 
 __getattr__, __dir__, __all__ = lazy(
     __name__,
-    {"clipping": ("HOW", "Clipped", "clipped_sum", "explain"), "mixing": ("refuse_mixing",), "norms": ("slack",)},
+    {
+        "clipping": ("HOW", "Clipped", "clipped_sum", "explain"),
+        "mixing": ("refuse_mixing",),
+        "mixing_probe": ("refuse_mixed_losses",),
+        "norms": ("slack",),
+    },
     extra="learn",
 )

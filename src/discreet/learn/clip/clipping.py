@@ -12,15 +12,17 @@ import jax.numpy as jnp
 
 from discreet.errors import InputError, Phrase, kind_of
 from discreet.learn.clip import norms
+from discreet.learn.clip.explanation import explain_parts, warn_of_copies
 from discreet.learn.clip.flat import of_rows, trace
-from discreet.learn.clip.groups import WAYS, group
-from discreet.learn.clip.passes import Parts, clip_by_sites
-from discreet.learn.clip.sites import Site, find_sites
+from discreet.learn.clip.forward import Parts
+from discreet.learn.clip.groups import group
+from discreet.learn.clip.passes import clip_by_sites
+from discreet.learn.clip.sites import find_sites
 from discreet.learn.clip.spread import in_slices, over_devices
 
 __all__ = ["HOW", "Clipped", "clip_by_vmap", "clipped_sum", "explain", "parts_of"]
 
-HOW = ("auto", "ghost", "vmap", "microbatch")
+HOW = ("auto", "vmap", "microbatch")
 _SLICE = 64  # examples at a time where nobody says
 
 Array = Any
@@ -60,6 +62,8 @@ def clipped_sum(
     convolutions and sequences (sums stay in 32 bits): faster on a GPU, a little less exact, and as private.
     `keep=True` keeps per-example gradients of every layer from norm to sum (more memory, no allowance for rounding
     between the two), `keep=False` of none that can do without; left alone, whichever costs less.
+    `jax.checkpoint` in a model saves the memory it should: norms of layers inside are taken in passing, and a second
+    pass back makes their sum. `keep=True` gives that up.
     `mesh` (a `jax.sharding.Mesh` of one axis) spreads the examples over devices: each runs its own, sums are added up.
     Prefer it to a sharded batch alone: the compiler's own partitioning gives wrong gradients for the grouped
     convolutions that `how="vmap"` leads to. Pure, and meant to be called inside `jax.jit`.
@@ -68,7 +72,8 @@ def clipped_sum(
     `bound` over all parameters together, for any values in its row. An example whose gradient is NaN, infinite or too
     long for 32-bit floats adds nothing. So `total` has L2 sensitivity `bound` when one example is added or removed, as
     real numbers: adding up floats rounds, which the trainer says in its own guarantee. Sums are in 32 bits or more,
-    whatever types parameters and model have. See docs/proofs/clipping.md.
+    whatever types parameters and model have. Inside a checkpoint what is added is computed a second time; that it comes
+    out the same up to 1/4096 is a premise there. See docs/proofs/clipping.md.
     `norms` and `losses` are private: they are not clipped and carry no noise.
     """
     count = _checked(params, batch, mask, bound, how, copies, microbatch, operands)
@@ -99,15 +104,14 @@ def clipped_sum(
         if how == "vmap":
             _per_row(losses, params, batch, copies)
             return clip_by_vmap(losses, params, rows, clip)
-        stored = False if how == "ghost" else keep
-        parts = parts_of(losses, params, batch, copies, examples=mask.shape[0], keep=stored)
+        parts = parts_of(losses, params, batch, copies, examples=mask.shape[0], keep=keep)
+        warn_of_copies(parts, params)
         leaves, shape = jax.tree.flatten(params)
         whole, square, values = clip_by_sites(
             parts,
             list(map(jnp.asarray, leaves)),
             jax.tree.leaves(rows),
             clip,
-            twice=how == "ghost",
             operands=None if operands is None else jnp.dtype(operands),
         )
         return jax.tree.unflatten(shape, whole), square, values
@@ -121,13 +125,13 @@ def clipped_sum(
 
 
 def parts_of(
-    losses: Losses, params: Tree, batch: Tree, copies: int, *, examples: int, keep: bool | None = None
-) -> Parts:
+    losses: Losses, params: Tree, batch: Tree, copies: int, *, examples: int, keep: bool | None = None,
+) -> Parts:  # fmt: skip
     """Trace the loss of one example and choose a way for each parameter. Looks at shapes only."""
     flat, shape = trace(losses, params, batch, copies)
     _one_each(shape, copies)
-    sites, copied = find_sites(flat)
-    return Parts(flat, group(flat, sites, copied, examples, keep))
+    sites, spread = find_sites(flat)
+    return Parts(flat, group(flat, sites, examples, keep), spread)
 
 
 def _per_row(losses: Losses, params: Tree, batch: Tree, copies: int) -> None:
@@ -214,27 +218,10 @@ def clip_by_vmap(
     return jax.tree.unflatten(shape, total), measured.square, values
 
 
-def explain(
-    losses: Callable[[Any, Any], Any], params: Any, batch: Any, *, copies: int = 1, keep: bool | None = None
-) -> str:
+def explain(losses: Losses, params: Tree, batch: Tree, *, copies: int = 1, keep: bool | None = None) -> str:
     """One line for each parameter: its name, where it meets data, and how its gradients are found.
 
     Arrays or `jax.ShapeDtypeStruct`s will do: only shapes are looked at.
     """
     examples = jax.tree.leaves(batch)[0].shape[0] // copies
-    parts = parts_of(losses, params, batch, copies, examples=examples, keep=keep)
-    names = [jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(params)]
-    lines = {}
-    for one in parts.groups:
-        for leaf in one.leaves:
-            own = [_words(site) for site in one.sites if leaf in site.roots]
-            if leaf in one.copied:
-                own.append("other uses")
-            shape = "x".join(map(str, parts.flat.shapes[parts.flat.leaves[leaf]].shape)) or "scalar"
-            lines[leaf] = f"{names[leaf]} [{shape}] {', '.join(own) or 'unused'}: {one.way} ({WAYS[one.way]})"
-    return "\n".join(lines[leaf] for leaf in sorted(lines))
-
-
-def _words(site: Site) -> str:
-    size = f"{site.inner}x{site.outer}" + (f" in {site.blocks} blocks" if site.blocks > 1 else "")
-    return f"{site.kind} {size} at {site.reach} place{'s' * (site.reach > 1)}"
+    return explain_parts(parts_of(losses, params, batch, copies, examples=examples, keep=keep), params)

@@ -1,7 +1,8 @@
 """The steps of one example's loss: a jaxpr with the calls inside it laid open, and what each value depends on.
 
 The loss is traced for a batch that holds one example only (its copies, where there are several). Whatever is computed
-from these steps for a batch is therefore computed for every example alone, as `jax.vmap` would do it.
+from these steps for a batch is therefore computed for every example alone, as `jax.vmap` would do it. Scans and
+checkpoints in which parameters meet data stay what they are, with steps of their own inside.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import jax
 from jax.extend import core
 
-__all__ = ["Flat", "Kind", "Step", "apply_step", "flatten", "of_rows", "trace"]
+__all__ = ["Flat", "Kind", "Region", "Step", "apply_step", "flatten", "of_rows", "trace"]
 
 # Calls whose body can be run in place of the call. custom_jvp and custom_vjp stay closed: their rules must hold.
 _OPEN = {
@@ -30,6 +31,23 @@ Kind = str  # "constant", "parameter" (depends on parameters alone) or "data"
 Tree = Any
 
 
+_CHECKPOINTS = ("checkpoint", "remat2")
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """The inside of a scan or a checkpoint.
+
+    Its steps read values of the outside by their own numbers. In a scan every turn has values `carried` over from the
+    turn before and slices (`sliced`) of what is scanned over; `results` are what is carried on and what is stacked.
+    """
+
+    steps: list[Step]
+    carried: tuple[int, ...]
+    sliced: tuple[int, ...]
+    results: tuple[int, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Step:
     """One operation: values are numbered, each is written once."""
@@ -37,6 +55,7 @@ class Step:
     equation: Any
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+    region: Region | None = None
 
     @property
     def name(self) -> str:
@@ -61,6 +80,8 @@ class Flat:
     shapes: dict[int, Any]
     kinds: dict[int, Kind] = field(default_factory=dict)
     maker: dict[int, Step] = field(default_factory=dict)
+    stacks: dict[int, int] = field(default_factory=dict)  # of a slice in a scan: what it is a slice of
+    depths: dict[int, int] = field(default_factory=dict)  # scans around a value
 
     def roots(self, value: int) -> frozenset[int]:
         """The parameters (places in `leaves`) that a value of kind parameter is computed from."""
@@ -73,6 +94,8 @@ class Flat:
             seen.add(one)
             if one in places:
                 found.add(places[one])
+            elif one in self.stacks:
+                waiting.append(self.stacks[one])
             else:
                 waiting.extend(self.maker[one].inputs)
         return frozenset(found)
@@ -95,7 +118,7 @@ def trace(losses: Callable[[Tree, Tree], Any], params: Tree, batch: Tree, copies
     leaves, rows = len(jax.tree.leaves(params)), len(jax.tree.leaves(batch))
     made = jax.tree.leaves(shape)
     outcome = made[0].shape if len(made) == 1 else ()
-    return flatten(closed, leaves, rows), outcome
+    return flatten(closed, leaves, rows, nested=True), outcome
 
 
 def of_rows(batch: Tree, rows: int) -> Tree:
@@ -104,47 +127,107 @@ def of_rows(batch: Tree, rows: int) -> Tree:
     return jax.tree.map(lambda leaf: shaped((rows, *leaf.shape[1:]), leaf.dtype), batch)
 
 
-def flatten(closed: Any, leaves: int, rows: int, outcome: int = 0) -> Flat:
-    """Lay a jaxpr open: `leaves` inputs are parameters, the next `rows` the batch; `outcome` is which output counts."""
-    numbers = itertools.count()
-    steps: list[Step] = []
-    constants: dict[int, Any] = {}
-    shapes: dict[int, Any] = {}
+def flatten(closed: Any, leaves: int, rows: int, outcome: int = 0, *, nested: bool = False) -> Flat:
+    """Lay a jaxpr open: `leaves` inputs are parameters, the next `rows` the batch; `outcome` is which output counts.
 
-    def fresh(aval: Any) -> int:
-        number = next(numbers)
-        shapes[number] = aval
+    With `nested`, scans and checkpoints in which parameters meet data become steps with a region.
+    """
+    walk = _Walk(nested)
+    inputs = [walk.fresh(variable.aval, "data") for variable in closed.jaxpr.invars]
+    for leaf in inputs[:leaves]:  # whole numbers are constants: they have no gradient
+        walk.flat.kinds[leaf] = "parameter" if _real(walk.flat.shapes[leaf]) else "constant"
+    flat = walk.flat
+    flat.leaves, flat.batch = inputs[:leaves], inputs[leaves : leaves + rows]
+    flat.outcome = walk.through(closed.jaxpr, closed.consts, inputs, flat.steps)[outcome]
+    flat.steps = _needed(flat.steps, flat.outcome)
+    return flat
+
+
+class _Walk:
+    """Goes through a jaxpr and the ones inside it, and numbers their values."""
+
+    def __init__(self, nested: bool) -> None:
+        self.nested, self.depth, self.numbers = nested, 0, itertools.count()
+        self.flat = Flat([], [], [], {}, -1, {})
+
+    def fresh(self, aval: Any, kind: Kind) -> int:
+        number = next(self.numbers)
+        self.flat.shapes[number], self.flat.kinds[number], self.flat.depths[number] = aval, kind, self.depth
         return number
 
-    def walk(jaxpr: Any, consts: Sequence[Any], inputs: Sequence[int]) -> list[int]:
-        place: dict[Any, int] = dict(zip(jaxpr.invars, inputs, strict=True))
+    def constant(self, aval: Any, value: Any) -> int:
+        number = self.fresh(aval, "constant")
+        self.flat.constants[number] = value
+        return number
+
+    def through(self, jaxpr: Any, consts: Sequence[Any], inputs: Sequence[int], steps: list[Step]) -> list[int]:
+        """Append the steps of a jaxpr; the numbers of its results."""
+        known: dict[Any, int] = dict(zip(jaxpr.invars, inputs, strict=True))
         for variable, value in zip(jaxpr.constvars, consts, strict=True):
-            place[variable] = fresh(variable.aval)
-            constants[place[variable]] = value
+            known[variable] = self.constant(variable.aval, value)
 
         def read(atom: Any) -> int:
-            if isinstance(atom, core.Literal):
-                number = fresh(atom.aval)
-                constants[number] = atom.val
-                return number
-            return place[atom]
+            return self.constant(atom.aval, atom.val) if isinstance(atom, core.Literal) else known[atom]
 
         for equation in jaxpr.eqns:
-            given = [read(atom) for atom in equation.invars]
-            body = _body(equation)
-            if body is not None:
-                made = walk(*body, given)
-            else:
-                made = [fresh(variable.aval) for variable in equation.outvars]
-                steps.append(Step(equation, tuple(given), tuple(made)))
-            place.update(zip(equation.outvars, made, strict=True))
+            made = self._equation(equation, [read(atom) for atom in equation.invars], steps)
+            known.update(zip(equation.outvars, made, strict=True))
         return [read(atom) for atom in jaxpr.outvars]
 
-    inputs = [fresh(variable.aval) for variable in closed.jaxpr.invars]
-    made = walk(closed.jaxpr, closed.consts, inputs)[outcome]
-    flat = Flat(_needed(steps, made), inputs[:leaves], inputs[leaves : leaves + rows], constants, made, shapes)
-    _classify(flat)
-    return flat
+    def _equation(self, equation: Any, given: list[int], steps: list[Step]) -> Sequence[int]:
+        name, body = equation.primitive.name, _body(equation)
+        kinds = {self.flat.kinds[value] for value in given}
+        if self.nested and {"data", "parameter"} <= kinds:
+            if name == "scan":
+                return self._scan(equation, given, steps)
+            if name in _CHECKPOINTS and body is not None:
+                inside: list[Step] = []
+                results = tuple(self.through(*body, given, inside))
+                steps.append(Step(equation, tuple(given), results, Region(inside, (), (), results)))
+                return results
+        if body is not None and not (self.nested and name in _CHECKPOINTS):
+            return self.through(*body, given, steps)
+        kind = "data" if "data" in kinds else "parameter" if "parameter" in kinds else "constant"
+        made = [self.fresh(variable.aval, kind) for variable in equation.outvars]
+        step = Step(equation, tuple(given), tuple(made))
+        self.flat.maker.update(dict.fromkeys(made, step))
+        steps.append(step)
+        return made
+
+    def _scan(self, equation: Any, given: list[int], steps: list[Step]) -> Sequence[int]:
+        """A scan as a step with a region. What is carried counts as data unless it is constant in every turn."""
+        kinds, body = self.flat.kinds, equation.params["jaxpr"]
+        first = equation.params["num_consts"]
+        last = first + equation.params["num_carry"]
+        avals = [variable.aval for variable in body.jaxpr.invars]
+        carry = [_carried(kinds[value]) for value in given[first:last]]
+        self.depth += 1
+        while True:
+            inside: list[Step] = []
+            carried = [self.fresh(aval, kind) for aval, kind in zip(avals[first:last], carry, strict=True)]
+            sliced = [self.fresh(aval, kinds[stack]) for aval, stack in zip(avals[last:], given[last:], strict=True)]
+            self.flat.stacks.update(zip(sliced, given[last:], strict=True))
+            results = self.through(body.jaxpr, body.consts, [*given[:first], *carried, *sliced], inside)
+            after = [
+                _carried(kinds[value]) if kind == "constant" else kind
+                for value, kind in zip(results[: len(carry)], carry, strict=True)
+            ]
+            if after == carry:
+                break
+            carry = after
+        self.depth -= 1
+        made = [
+            self.fresh(variable.aval, _carried(kinds[value]))
+            for variable, value in zip(equation.outvars, results, strict=True)
+        ]
+        region = Region(inside, tuple(carried), tuple(sliced), tuple(results))
+        steps.append(Step(equation, tuple(given), tuple(made), region))
+        return made
+
+
+def _carried(kind: Kind) -> Kind:
+    """The kind of what a scan carries or gives: every example has its own, unless it is constant."""
+    return "constant" if kind == "constant" else "data"
 
 
 def _body(equation: Any) -> tuple[Any, Sequence[Any]] | None:
@@ -161,21 +244,6 @@ def _needed(steps: list[Step], outcome: int) -> list[Step]:
             needed.update(step.inputs)
             used.append(step)
     return used[::-1]
-
-
-def _classify(flat: Flat) -> None:
-    """Parameters that are whole numbers are constants: they have no gradient."""
-    kinds = flat.kinds
-    kinds.update(dict.fromkeys(flat.constants, "constant"))
-    kinds.update(dict.fromkeys(flat.batch, "data"))
-    for leaf in flat.leaves:
-        kinds[leaf] = "parameter" if _real(flat.shapes[leaf]) else "constant"
-    for step in flat.steps:
-        given = {kinds[value] for value in step.inputs}
-        kind = "data" if "data" in given else "parameter" if "parameter" in given else "constant"
-        for value in step.outputs:
-            kinds[value] = kind
-            flat.maker[value] = step
 
 
 def _real(aval: Any) -> bool:

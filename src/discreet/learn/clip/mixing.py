@@ -8,7 +8,7 @@ But a model that mixes examples would then be trained as another model than the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -19,7 +19,7 @@ from discreet.learn.clip import mixing_rules
 from discreet.learn.clip.flat import Flat, Step, apply_step, flatten, of_rows
 from discreet.learn.clip.mixing_rules import Lost, Mixed, Place, Where
 
-__all__ = ["refuse_mixing"]
+__all__ = ["refuse_mixing", "values_of"]
 
 _MANY = (31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79)  # examples to trace with: numbers that no other axis has
 _SMALL = 100_000  # constants up to this size are worked out, to know an example's own number when it is used
@@ -56,17 +56,21 @@ def refuse_mixing(losses: Callable[[Any, Any], Any], params: Any, batch: Any, *,
     return tuple(sorted(lost))
 
 
-def _sizes(jaxpr: Any) -> set[int]:
-    """The sizes of all axes of all values, within loops and calls too."""
-    values = [*jaxpr.invars, *jaxpr.constvars, *(value for equation in jaxpr.eqns for value in equation.outvars)]
-    found = {size for value in values for size in getattr(value.aval, "shape", ())}
+def values_of(jaxpr: Any) -> Iterator[Any]:
+    """The types of all values of a program, within loops and calls too."""
+    yield from (value.aval for value in (*jaxpr.invars, *jaxpr.constvars))
     for equation in jaxpr.eqns:
+        yield from (value.aval for value in equation.outvars)
         for setting in equation.params.values():
-            for one in setting if isinstance(setting, (tuple, list)) else (setting,):
-                inner = getattr(one, "jaxpr", one)
+            for part in setting if isinstance(setting, (tuple, list)) else (setting,):
+                inner = getattr(part, "jaxpr", part)
                 if hasattr(inner, "eqns"):
-                    found |= _sizes(inner)
-    return found
+                    yield from values_of(inner)
+
+
+def _sizes(jaxpr: Any) -> set[int]:
+    """The sizes of all axes of all values."""
+    return {size for value in values_of(jaxpr) for size in getattr(value, "shape", ())}
 
 
 class _Follower:

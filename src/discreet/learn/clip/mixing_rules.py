@@ -110,6 +110,7 @@ _ELEMENTWISE = [
     "sub",
     "tan",
     "tanh",
+    "threefry2x32",
     "xor",
     "name",
     "optimization_barrier",
@@ -286,6 +287,18 @@ def _leading(settings: Settings, given: list[Where], shapes: list[Shape], made: 
     return [place] * len(made)
 
 
+def _recast(settings: Settings, given: list[Where], shapes: list[Shape], made: list[Shape], many: int) -> list[Where]:
+    """The same bits under another type: what is split or joined is the last axis, which must not hold examples."""
+    place = _place(given)
+    return [place if shapes[0][: place.axis + 1] == made[0][: place.axis + 1] else Lost()]
+
+
+def _draw(settings: Settings, given: list[Where], shapes: list[Shape], made: list[Shape], many: int) -> list[Where]:
+    """Numbers from keys: each key's own lie behind the axes of keys. Keys that depend on no example have no axis."""
+    place = _place(given)
+    return [place if given[0] is not None and shapes[0] == made[0][: len(shapes[0])] else Lost()]
+
+
 def gather(settings: Settings, given: list[Where], shapes: list[Shape], made: Shape, own: frozenset[int]) -> Where:
     """Reading by index; `own` are columns of the indices that hold each row's own number."""
     numbers, sizes = settings["dimension_numbers"], settings["slice_sizes"]
@@ -334,4 +347,6 @@ RULES: dict[str, Rule] = {
     "split": _split,
     "squeeze": _squeeze,
     "transpose": _transpose,
+    **dict.fromkeys(("bitcast_convert_type", "random_wrap", "random_unwrap"), _recast),
+    **dict.fromkeys(("random_bits", "random_split", "random_fold_in"), _draw),
 }

@@ -17,6 +17,7 @@ from jax import lax
 __all__ = [
     "PAIRS",
     "Measured",
+    "added_up",
     "factors",
     "gram_excess",
     "only",
@@ -79,6 +80,11 @@ def slack(params: Any) -> float:
     """
     sizes = [leaf.size for leaf in jax.tree.leaves(params)]
     return (2 * max(map(_added, sizes), default=0) + 16 * len(sizes) + 64) * _UNIT
+
+
+def added_up(count: int) -> float:
+    """How far, relatively, a sum of `count` squares may be off, in whatever order they are added."""
+    return (count + 4) * _UNIT
 
 
 def tiny(count: int) -> float:

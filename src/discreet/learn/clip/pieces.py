@@ -3,7 +3,8 @@
 A site's input becomes a few pieces [examples, blocks, places, inner]; its cotangent [examples, blocks, places, outer].
 An example's gradient is the product of each piece with the cotangent, summed over places. For a k x k convolution the
 pieces are the padded, strided input shifted by each offset of the kernel: k*k products, which is several times faster
-than the grouped convolutions that plain vmap leads to. A look-up (an embedding) has a gradient in a few rows of its
+than the grouped convolutions that plain vmap leads to. Inside scans inputs and cotangents have axes for the turns after
+that of the examples; they join the blocks or the places. A look-up (an embedding) has a gradient in a few rows of its
 table, added up where one repeats.
 """
 
@@ -31,6 +32,7 @@ __all__ = [
     "product",
     "pulled_pairs",
     "row_gradients",
+    "row_numbers",
     "weighted",
 ]
 
@@ -41,26 +43,53 @@ Array = Any
 
 def pieces(site: Site, given: Array, kernel: tuple[int, ...]) -> list[Array]:
     """The input of a site (first axis: examples) as pieces [examples, blocks, places, inner]."""
-    if site.kind == "dense":
-        return [_dense_input(site, given)]
-    return _shifted(site, given, kernel)
+    turns = _in_turns(site, given)
+    parts = [_dense_input(site, turns)] if site.kind == "dense" else _shifted(site, turns, kernel)
+    return [_over_turns(site, part) for part in parts]
 
 
 def cotangent(site: Site, given: Array) -> Array:
     """The cotangent of a site's output as [examples, blocks, places, outer]."""
-    count = given.shape[0]
+    turns = _in_turns(site, given)
     if site.kind == "dense":
         if site.step.inputs[0] == site.data:
-            return given.reshape(count, site.blocks, site.reach, site.outer)
-        return jnp.swapaxes(given.reshape(count, site.blocks, site.outer, site.reach), 2, 3)
+            laid = turns.reshape(-1, site.blocks, site.reach, site.outer)
+        else:
+            laid = jnp.swapaxes(turns.reshape(-1, site.blocks, site.outer, site.reach), 2, 3)
+        return _over_turns(site, laid)
     numbers = site.step.params["dimension_numbers"]
     order = (numbers.out_spec[0], *numbers.out_spec[2:], numbers.out_spec[1])
-    ordered = jnp.transpose(given, (0, *(axis + 1 for axis in order)))
-    return _blocked(ordered, site.blocks)
+    ordered = jnp.transpose(turns, (0, *(axis + 1 for axis in order)))
+    return _over_turns(site, _blocked(ordered, site.blocks))
+
+
+def _in_turns(site: Site, given: Array) -> Array:
+    """Examples and turns as one axis."""
+    return given.reshape(-1, *given.shape[1 + len(site.scans) :]) if site.scans else given
+
+
+def _over_turns(site: Site, part: Array) -> Array:
+    """[examples * turns, blocks, places, width] as [examples, all blocks, all places, width]."""
+    if not site.scans:
+        return part
+    split = part.reshape(-1, *site.lengths, *part.shape[1:])
+    axes = range(1, 1 + len(site.scans))
+    own = [axis for axis, stacked in zip(axes, site.stacked, strict=True) if stacked]
+    shared = [axis for axis in axes if axis not in own]
+    last = 1 + len(site.scans)
+    ordered = jnp.transpose(split, (0, *own, last, *shared, last + 1, last + 2))
+    return ordered.reshape(split.shape[0], site.all_blocks, site.all_places, part.shape[-1])
 
 
 def assemble(site: Site, parts: list[Array], kernel: tuple[int, ...]) -> Array:
-    """Products [blocks, inner, outer], one for each piece, as one array in the shape of the weight."""
+    """Products [blocks, inner, outer], one for each piece, as one array in the shape of the weight.
+
+    The weight of all turns, where they have weights of their own: an axis for each scan comes first.
+    """
+    if site.turns:
+        turns = [part.reshape(-1, site.blocks, *part.shape[1:]) for part in parts]
+        each = jax.vmap(lambda *parts: assemble(site.turn, list(parts), kernel))(*turns)
+        return each.reshape(*site.turns, *kernel)
     if site.kind == "dense":
         side = site.step.inputs.index(site.weight)
         contract, batch = site.step.params["dimension_numbers"]
@@ -143,6 +172,8 @@ def product(piece: Array, pulled: Array, operands: Any | None) -> Array:
     if operands is not None:
         return jnp.einsum("bgtk,bgtn->bgkn", piece.astype(operands), pulled.astype(operands))
     wide = jnp.promote_types(jnp.promote_types(piece.dtype, pulled.dtype), jnp.float32)
+    if piece.shape[2] == 1:  # so that the compiler need not write it out
+        return jnp.swapaxes(piece, 2, 3).astype(wide) * pulled.astype(wide)
     return jnp.einsum("bgtk,bgtn->bgkn", piece, pulled, preferred_element_type=wide)
 
 
@@ -150,9 +181,10 @@ def weighted(site: Site, given: Array, pulled: Array, kernel: tuple[int, ...]) -
     """The sum over examples of the gradients of one site's weight; the cotangent already carries the factors."""
     wide = jnp.promote_types(jnp.promote_types(given.dtype, pulled.dtype), jnp.float32)
     given, pulled = given.astype(wide), pulled.astype(wide)
-    if site.kind == "dense":
-        parts = jnp.einsum("bgtk,bgtn->gkn", _dense_input(site, given), cotangent(site, pulled))
-        return assemble(site, [parts], kernel)
+    if site.kind == "dense" or site.scans:
+        back = cotangent(site, pulled)
+        parts = [jnp.einsum("bgtk,bgtn->gkn", part, back) for part in pieces(site, given, kernel)]
+        return assemble(site, parts, kernel)
     settings = {**site.step.params, "preferred_element_type": None}
     numbers = settings["dimension_numbers"]
     merged, made = _merged(given, numbers.lhs_spec[0]), _merged(pulled, numbers.out_spec[0])
@@ -178,7 +210,7 @@ def pairs(site: Site, given: Array, kernel: tuple[int, ...]) -> Array:
     added up over the offsets of the kernel.
     """
     if site.kind == "dense":
-        return _inner(_dense_input(site, given))
+        return _inner(pieces(site, given, kernel)[0])
     settings = site.step.params
     numbers = settings["dimension_numbers"]
     order = (numbers.lhs_spec[0], *numbers.lhs_spec[2:], numbers.lhs_spec[1])
@@ -214,11 +246,25 @@ def _inner(array: Array) -> Array:
 
 def coarse(array: Array, operands: Any | None) -> Array:
     """Rounded so that a matrix product on this machine rounds it no further."""
+    if not jnp.issubdtype(array.dtype, jnp.floating):
+        return array  # numbers of rows
     if operands is not None:
         return array.astype(operands)
     if array.dtype != jnp.float32 or product_rounding() <= 2.0**-24:
         return array
     return lax.reduce_precision(array, 8, 10 if product_rounding() < 2.0**-9 else 7)
+
+
+def row_numbers(site: Site, places: Array, pulled: Array) -> tuple[Array, Array]:
+    """The rows that are looked up [examples, places] and the cotangents there, zero for rows that are not there."""
+    count = pulled.shape[0]
+    where = places.reshape(count, site.all_places)
+    what = pulled.reshape(count, site.all_places, site.outer)
+    what = what.astype(jnp.promote_types(what.dtype, jnp.float32))
+    if site.step.params["mode"] == lax.GatherScatterMode.FILL_OR_DROP:
+        valid = (where >= 0) & (where < site.inner)
+        what = jnp.where(valid[..., None], what, 0)
+    return jnp.clip(where, 0, site.inner - 1), what
 
 
 def row_gradients(site: Site, places: Array, pulled: Array) -> tuple[Array, Array]:
@@ -227,14 +273,7 @@ def row_gradients(site: Site, places: Array, pulled: Array) -> tuple[Array, Arra
     Equal places are sorted together and added up into the first of them, so the rows of an example are distinct and
     the sum of squares over them is the squared norm. Rows left over are zero, at place 0.
     """
-    count = pulled.shape[0]
-    where = places.reshape(count, site.reach)
-    what = pulled.reshape(count, site.reach, site.outer)
-    what = what.astype(jnp.promote_types(what.dtype, jnp.float32))
-    if site.step.params["mode"] == lax.GatherScatterMode.FILL_OR_DROP:
-        valid = (where >= 0) & (where < site.inner)
-        what = jnp.where(valid[..., None], what, 0)
-    where = jnp.clip(where, 0, site.inner - 1)
+    where, what = row_numbers(site, places, pulled)
 
     def one(at: Array, add: Array) -> tuple[Array, Array]:
         order = jnp.argsort(at)

@@ -1,70 +1,199 @@
-"""Where parameters meet data: products, convolutions and look-ups whose gradient is known from input and cotangent."""
+"""Where parameters meet data: products, convolutions and look-ups whose gradient is known from input and cotangent.
+
+Whatever else a parameter does with data, it does as a copy for each example: a site too, whose gradient is the
+cotangent of the copy.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 from jax import lax
+from numpy.typing import NDArray
 
 from discreet.learn.clip.flat import Flat, Step
+from discreet.learn.clip.views import View, view_of
 
 __all__ = ["Site", "find_sites"]
-
-# Steps that only give the entries of one array new places: a gradient keeps its norm through them.
-_RELABEL = {"reshape", "transpose", "squeeze", "expand_dims", "copy", "copy_p", "neg", "rev"}
 
 
 @dataclass(frozen=True, eq=False)
 class Site:
-    """One step in which a weight (computed from parameters alone) meets data.
+    """One step in which a weight (computed from parameters alone) meets data, or a weight that is copied.
 
     Its gradient for one example is a sum over `reach` places (words, pixels) of products input x cotangent, one
-    `inner` x `outer` matrix for each of `blocks` independent blocks.
+    `inner` x `outer` matrix for each of `blocks` independent blocks. Inside scans (`scans`, outermost first) that is
+    so in every turn. Where the weight is a slice of its own in each turn (`stacked`) turns are more blocks; where all
+    turns share it they are more places: `all_blocks`, `all_places`.
     """
 
-    kind: str  # "dense", "convolution" or "lookup"
+    kind: str  # "dense", "convolution", "lookup" or "copy"
     step: Step
     weight: int
     data: int
     roots: frozenset[int]
-    plain: bool  # the weight is one parameter with its entries in other places
+    view: View | None  # None: the weight is computed from parameters, not just moved about
     blocks: int
     reach: int
     inner: int
     outer: int
     offsets: int = 1  # of a convolution's kernel
     pixels: int = 0  # of a convolution's input; places elsewhere
+    scans: tuple[Step, ...] = ()
+    checkpointed: bool = False
+    entries: NDArray[np.bool_] | None = None  # of the parameter that the weight holds; None for all
+    uses: tuple[str, ...] = ()  # of a copy: the steps in which it meets data
+    kernel: tuple[int, ...] = ()  # the shape of the weight
+
+    @property
+    def plain(self) -> bool:
+        """Whether the weight is one parameter with its entries in other places."""
+        return self.view is not None
+
+    @cached_property
+    def lengths(self) -> tuple[int, ...]:
+        """How many turns each scan around it makes."""
+        return tuple(int(scan.params["length"]) for scan in self.scans)
+
+    @cached_property
+    def stacked(self) -> tuple[bool, ...]:
+        """For each scan around it: whether every turn has a weight of its own."""
+        own = self.view.stacked if self.view is not None else frozenset()
+        return tuple(index in own for index in range(len(self.scans)))
+
+    @property
+    def turns(self) -> tuple[int, ...]:
+        """The lengths of the scans in which every turn has a weight of its own."""
+        return tuple(length for length, own in zip(self.lengths, self.stacked, strict=True) if own)
+
+    @property
+    def all_blocks(self) -> int:
+        """Blocks over all turns."""
+        return self.blocks * math.prod(self.turns)
+
+    @property
+    def all_places(self) -> int:
+        """Places over all turns that share a weight."""
+        return self.reach * math.prod(self.lengths) // math.prod(self.turns)
 
     @property
     def layout(self) -> tuple[Any, ...]:
         """Sites of one weight with equal layouts have gradients that add up place by place."""
+        if self.kind == "copy":
+            return (self.kind, self.weight)
         settings = sorted((name, str(value)) for name, value in self.step.params.items())
         return (self.kind, self.weight, self.step.inputs.index(self.weight), *settings)
 
+    @cached_property
+    def turn(self) -> Site:
+        """The same site in one turn alone."""
+        return replace(self, scans=())
+
+    def meets(self, other: Site) -> bool:
+        """Whether some entry of a parameter is in both weights, so that their gradients must be added up."""
+        if not self.roots & other.roots:
+            return False
+        return self.entries is None or other.entries is None or bool((self.entries & other.entries).any())
+
+
+@dataclass(eq=False)
+class _Search:
+    """Goes through the steps of a loss and those inside its scans and checkpoints."""
+
+    flat: Flat
+    sites: list[Site] = field(default_factory=list)
+    copies: dict[int, Site] = field(default_factory=dict)
+    spread: set[int] = field(default_factory=set)
+
+    def through(self, steps: list[Step], scans: tuple[Step, ...], checkpointed: bool) -> None:
+        for step in steps:
+            if step.region is None:
+                self._look(step, scans, checkpointed)
+            elif step.name != "scan":
+                self.through(step.region.steps, scans, True)
+            else:
+                first = step.params["num_consts"]
+                starts = step.inputs[first : first + len(step.region.carried)]
+                for value, carried in zip(starts, step.region.carried, strict=True):
+                    if self.flat.kinds[carried] == "data":
+                        self.copy(value, step, scans)
+                inside = (*scans, step)
+                self.through(step.region.steps, inside, checkpointed)
+                for value in step.region.results:
+                    self.copy(value, step, inside)
+
+    def _look(self, step: Step, scans: tuple[Step, ...], checkpointed: bool) -> None:
+        kinds = [self.flat.kinds[value] for value in step.inputs]
+        if "data" not in kinds or "parameter" not in kinds:
+            return
+        site = _site(self.flat, step, kinds, scans, checkpointed)
+        if site is not None:
+            self.sites.append(site)
+            return
+        for value in step.inputs:
+            self.copy(value, step, scans)
+
+    def copy(self, value: int, step: Step, scans: tuple[Step, ...]) -> None:
+        """Note that each example has its own copy of a value: from a view of a parameter on, in the fewest turns."""
+        if self.flat.kinds[value] != "parameter":
+            return
+        self.spread.add(value)
+        view = view_of(self.flat, value)
+        if view is None:
+            stack = self.flat.stacks.get(value)
+            for given in self.flat.maker[value].inputs if stack is None else (stack,):
+                self.copy(given, step, scans)
+            return
+        at = _start(self.flat, view)
+        self.spread.update(view.chain[at:])
+        start = view.chain[at]
+        known = self.copies.get(start)
+        if known is not None:
+            if step.name not in known.uses:
+                self.copies[start] = replace(known, uses=(*known.uses, step.name))
+            return
+        own = view_of(self.flat, start)
+        size = math.prod(self.flat.shapes[start].shape)
+        depth = self.flat.depths[start]
+        self.copies[start] = Site(
+            "copy", step, start, -1, frozenset({view.leaf}), own, 1, 1, 1, size,
+            scans=scans[:depth], entries=_entries(self.flat, own), uses=(step.name,),
+            kernel=tuple(self.flat.shapes[start].shape),
+        )  # fmt: skip
+
 
 def find_sites(flat: Flat) -> tuple[list[Site], frozenset[int]]:
-    """The sites of a loss, and the parameters that meet data in any other way (they get a copy per example)."""
-    sites: list[Site] = []
-    spread: set[int] = set()
-    for step in flat.steps:
-        kinds = [flat.kinds[value] for value in step.inputs]
-        if "data" not in kinds or "parameter" not in kinds:
-            continue
-        site = _site(flat, step, kinds)
-        if site is not None:
-            sites.append(site)
-        else:
-            for value, kind in zip(step.inputs, kinds, strict=True):
-                if kind == "parameter":
-                    spread |= flat.roots(value)
+    """The sites of a loss, copies last, and the values of parameters that have an axis of examples for them."""
+    search = _Search(flat)
+    search.through(flat.steps, (), False)
     if flat.kinds[flat.outcome] == "parameter":
-        spread |= flat.roots(flat.outcome)
-    return sites, frozenset(spread)
+        last = flat.maker.get(flat.outcome) or flat.steps[-1]
+        search.copy(flat.outcome, last, ())
+    return [*search.sites, *search.copies.values()], frozenset(search.spread)
 
 
-def _site(flat: Flat, step: Step, kinds: list[str]) -> Site | None:
+def _start(flat: Flat, view: View) -> int:
+    """From which value of a view's chain on there are copies: the last cut that no turns of a scan share."""
+    crossed, best = 0, 0
+    for index, value in enumerate(view.chain):
+        cut = value in flat.stacks
+        crossed += cut
+        if index and not cut:
+            cut = flat.shapes[value].size != flat.shapes[view.chain[index - 1]].size
+        if cut and flat.depths[value] == crossed:
+            best = index
+    return best
+
+
+def _entries(flat: Flat, view: View | None) -> NDArray[np.bool_] | None:
+    return None if view is None else view.entries(tuple(flat.shapes[flat.leaves[view.leaf]].shape))
+
+
+def _site(flat: Flat, step: Step, kinds: list[str], scans: tuple[Step, ...], checkpointed: bool) -> Site | None:
     shapes = [flat.shapes[value] for value in step.inputs]
     if kinds[:2] == ["parameter", "data"]:
         weight = 0
@@ -84,13 +213,20 @@ def _site(flat: Flat, step: Step, kinds: list[str]) -> Site | None:
     if sizes is None or not real:
         return None
     value = step.inputs[weight]
+    view = view_of(flat, value)
+    if view is None and flat.depths[value]:
+        return None  # computed anew in every turn of a scan
+    if kind == "lookup" and view is not None and view.stacked:
+        return None
     offsets, pixels = 1, sizes[1]
     if kind == "convolution":
         numbers = step.params["dimension_numbers"]
         offsets = math.prod(shapes[1].shape[axis] for axis in numbers.rhs_spec[2:])
         pixels = math.prod(shapes[0].shape) // shapes[0].shape[numbers.lhs_spec[1]]
-    plain, roots = _plain(flat, value), flat.roots(value)
-    return Site(kind, step, value, step.inputs[1 - weight], roots, plain, *sizes, offsets, pixels)
+    return Site(
+        kind, step, value, step.inputs[1 - weight], flat.roots(value), view, *sizes, offsets, pixels,
+        scans, checkpointed, _entries(flat, view), kernel=tuple(shapes[weight].shape),
+    )  # fmt: skip
 
 
 def _dense_sizes(step: Step, shapes: list[Any], weight: int) -> tuple[int, int, int, int]:
@@ -122,16 +258,3 @@ def _lookup_sizes(step: Step, shapes: list[Any]) -> tuple[int, int, int, int] | 
         and step.params["mode"] != lax.GatherScatterMode.ONE_HOT
     )
     return (1, math.prod(places[:-1]), table[0], math.prod(table[1:])) if simple and table[0] else None
-
-
-def _plain(flat: Flat, value: int) -> bool:
-    while value not in flat.leaves:
-        step = flat.maker[value]
-        given = step.inputs[0]
-        shapes = flat.shapes[given], flat.shapes[value]
-        cast = step.name == "convert_element_type" and shapes[0].dtype.kind in "fV" and shapes[1].dtype.kind in "fV"
-        stretch = step.name == "broadcast_in_dim" and shapes[0].size == shapes[1].size
-        if len(step.inputs) != 1 or not (step.name in _RELABEL or cast or stretch):
-            return False
-        value = given
-    return True

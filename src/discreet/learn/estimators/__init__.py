@@ -8,8 +8,11 @@ from discreet.core.lazy import lazy
 
 if TYPE_CHECKING:
     from discreet.learn.estimators.boosted_trees import DPBoostedTrees as DPBoostedTrees
+    from discreet.learn.estimators.bounds_scaler import BoundsScaler as BoundsScaler
     from discreet.learn.estimators.descent import DPLinearClassifier as DPLinearClassifier
     from discreet.learn.estimators.descent import DPSGDClassifier as DPSGDClassifier
+    from discreet.learn.estimators.fit_history import RepeatedFitWarning as RepeatedFitWarning
+    from discreet.learn.estimators.images import DPImageClassifier as DPImageClassifier
     from discreet.learn.estimators.kmeans import DPKMeans as DPKMeans
     from discreet.learn.estimators.linear_regression import DPLinearRegression as DPLinearRegression
     from discreet.learn.estimators.naive_bayes import DPNaiveBayes as DPNaiveBayes
@@ -18,12 +21,15 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazy(
     __name__,
     {
+        "bounds_scaler": ("BoundsScaler",),
         "boosted_trees": ("DPBoostedTrees",),
         "descent": ("DPLinearClassifier", "DPSGDClassifier"),
+        "images": ("DPImageClassifier",),
         "kmeans": ("DPKMeans",),
         "linear_regression": ("DPLinearRegression",),
         "naive_bayes": ("DPNaiveBayes",),
         "pca": ("DPPCA",),
+        "fit_history": ("RepeatedFitWarning",),
     },
     extra="learn",
 )

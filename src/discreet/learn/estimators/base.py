@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import getpass
-from collections.abc import Callable
-from fractions import Fraction
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any, Self, cast
 
 import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import assert_all_finite, check_array, column_or_1d, validate_data
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_array, validate_data
 
-from discreet.core.loss import Loss, Pure
+from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError, Phrase
+from discreet.learn.estimators.account import FitAccount, refuse_open_ledger
 from discreet.learn.estimators.columns import Floats
+from discreet.learn.estimators.fit_history import FitHistory
+from discreet.learn.estimators.form import read_column, refuse_form, refuse_infinite
 from discreet.learn.estimators.plan import Claim, FitPlan, FitPrice, Privacy, read_claim, read_price
-from discreet.learn.estimators.rows import ArrayData, Malformed, Rows, read_labels, read_mode, read_numbers
+from discreet.learn.estimators.rows import Malformed, Rows, read_labels, read_mode, read_numbers
 from discreet.learn.estimators.sums import SumMeter
-from discreet.ledger.door import Answer
-from discreet.ledger.door import release as through_the_door
-from discreet.ledger.ledger import Ledger
 
 __all__ = ["PrivateEstimator", "ScoreClassifier"]
+
+# What scikit-learn says of names and numbers of columns. Other messages of its own may show cells.
+_HARMLESS = ("X has ", "The feature names")
 
 Measure = Callable[[Rows, SumMeter], dict[str, Any]]
 Measured = Callable[[Rows, Bits | None], dict[str, Any]]
@@ -38,10 +38,11 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     * `epsilon` (pure), `epsilon` and `delta`, or `rho` (zCDP): the price of one call of `fit`. Every call draws fresh
       noise and spends again.
-    * `ledger` (a `Ledger`, a path or an address) and `dataset`: the price is charged there, durably, before a value is
-      looked at, and a fit that does not fit the budget is refused. The account must protect one row, added or removed.
-      `allotment`, `who`, `release` as in the ledger; under the same `release` the recorded result comes back and
-      nothing is spent.
+    * `privacy`: a dictionary of `ledger` (a `Ledger`, a path or an address) and `dataset`: the price is charged there,
+      durably, before a value is looked at, and a fit that does not fit the budget is refused. The account must protect
+      one row, added or removed. It may name `allotment`, `who` and `release` as in the ledger; under the same `release`
+      the recorded result comes back for the same rows and nothing is spent; other rows are refused. All five may be
+      given as arguments of their own as well.
     * `malformed`: "refuse" (the default) raises on NaN and on labels nobody declared, before anything is spent. That
       tells the caller, who holds the arrays, that there is one. "absorb" raises nothing that depends on a value: what
       is no number counts as the middle of the bounds, and a row with an unknown label is left out.
@@ -62,12 +63,24 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     who: str | None = None
     release: str | None = None
     malformed: str = "refuse"
+    privacy: Any = None
 
     def __sklearn_clone__(self) -> Self:
-        """A copy of the settings; the ledger is the same one, for it stands for a store on disk."""
+        """A copy of the settings; the ledger is the same one, for it stands for a store on disk.
+
+        Fits without a ledger are counted together with those of the estimator it was cloned from.
+        """
         settings = self.get_params(deep=False)
-        copied = {name: one if name == "ledger" else clone(one, safe=False) for name, one in settings.items()}
-        return type(self)(**copied)
+        shared = ("ledger", "privacy")
+        copied = {name: value if name in shared else clone(value, safe=False) for name, value in settings.items()}
+        made = type(self)(**copied)
+        made._history = self._spent()
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        refuse_open_ledger(state)
+        return state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -81,6 +94,28 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         """
         raise NotImplementedError
 
+    def fits_left(self) -> int:
+        """How many such fits the account on the ledger pays for now. Reads no rows, and is free."""
+        account = FitAccount.of(self)
+        if account is None:
+            raise InputError("ledger", None, "named, with a dataset, to say what its account pays for")
+        return account.affordable(*self._terms())
+
+    def _terms(self) -> tuple[Loss, Claim]:
+        """What a fit costs, and as it is stated."""
+        price = self._price()
+        return price.cost, read_claim(price)
+
+    @property
+    def _names(self) -> list[str] | None:
+        """The names of the columns of the X that was read last; before any, those that bounds are given by."""
+        if hasattr(self, "feature_names_in_"):
+            return [str(name) for name in self.feature_names_in_]
+        given = [*_keys(getattr(self, "bounds", None)), *_keys(getattr(self, "categories", None))]
+        if hasattr(self, "n_features_in_") or not all(isinstance(name, str) for name in given):
+            return None
+        return list(dict.fromkeys(given)) or None
+
     def _price(self) -> FitPrice:
         return read_price(self.epsilon, self.delta, self.rho)
 
@@ -90,37 +125,36 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _read(self, features: Any, *, reset: bool, targets: Any = None) -> tuple[Floats, Any]:
         """Features as floats, targets as one column. Checks shapes and, unless absorbed, that all is finite."""
         mode: Malformed = self._mode() if reset else "refuse"
-        settings: dict[str, Any] = {"dtype": np.float64, "ensure_all_finite": mode == "refuse"}
-        given, words = read_numbers(features, "X", mode), False
-        if mode == "absorb" and hasattr(features, "columns"):
-            validate_data(self, features, reset=reset, skip_check_array=True)  # the names of columns
-            read = check_array(given, estimator=self, input_name="X", **settings)
-        else:
-            try:
+        given = read_numbers(features, "X", mode)
+        refuse_form(given)
+        read = self._validated(given, features, reset, mode)
+        if mode == "refuse":
+            refuse_infinite(read, "X")
+        return read, None if targets is None else read_column(targets, len(read), mode)
+
+    def _validated(self, given: Any, features: Any, reset: bool, mode: Malformed) -> Floats:
+        """By scikit-learn, which remembers how many columns there are and their names."""
+        settings: dict[str, Any] = {"dtype": np.float64, "ensure_all_finite": False}
+        read: Floats
+        try:
+            if mode == "absorb" and hasattr(features, "columns"):
+                validate_data(self, features, reset=reset, skip_check_array=True)  # the names of columns
+                read = check_array(given, estimator=self, input_name="X", **settings)
+            else:
                 read = validate_data(self, given, reset=reset, **settings)
-            except OverflowError:
-                words = True
-            except ValueError as problem:
-                if not str(problem).startswith("could not convert"):
-                    raise
-                words = True  # that message shows the cell
-        if words:
-            raise InputError(
-                "X", Phrase("other values"), "a table of numbers in every column", "Encode words as declared codes."
-            )
-        if targets is None:
-            return read, None
-        if mode == "absorb" and not isinstance(targets, np.ndarray):
-            targets = np.asarray(targets, dtype=object)  # each as it came
-        column = column_or_1d(targets, warn=True)
-        if len(column) != len(read):
-            raise InputError("y", Phrase("more or fewer"), "one value for each row of X")
-        return read, column
+            return read
+        except (TypeError, ValueError, OverflowError) as problem:
+            if isinstance(problem, ValueError) and str(problem).startswith(_HARMLESS):
+                raise
+        # Outside the handler, without its text: it may show a cell.
+        hint = "Encode words as declared codes."
+        raise InputError("X", Phrase("other values"), "a table of numbers in every column", hint)
 
     def _read_pair(self, features: Any, targets: Any) -> tuple[Floats, Any]:
         """What a supervised `fit` is given."""
         if targets is None:
-            raise ValueError("requires y to be passed, but the target y is None")  # as scikit-learn says it
+            hint = f"{type(self).__name__} requires y to be passed, but the target y is None."
+            raise InputError("y", None, "one value for each row of X", hint)
         return self._read(features, reset=True, targets=targets)
 
     def _whole(self, field: str, least: int, most: int) -> int:
@@ -133,9 +167,11 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _labels(self, targets: Any, classes: Any) -> Any:
         """Places of the labels among the declared classes."""
         if self._mode() == "refuse":
-            if np.asarray(targets).dtype.kind == "f":
-                assert_all_finite(targets, input_name="y")
-            check_classification_targets(targets)
+            refuse_infinite(targets, "y")
+            kind = type_of_target(targets, input_name="y", raise_unknown=False)
+            if kind not in ("binary", "multiclass"):
+                hint = "A classifier takes labels; for numbers use DPLinearRegression."
+                raise InputError("y", Phrase(f"Unknown label type: {kind}"), "labels among the declared classes", hint)
         return read_labels(targets, classes, self._mode())
 
     def _fitted(self, measure: Measure, settings: dict[str, Any], rows: Rows) -> dict[str, Any]:
@@ -154,50 +190,28 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         self, measured: Measured, settings: dict[str, Any], cost: Loss, mechanism: str, claim: Claim, rows: Rows
     ) -> dict[str, Any]:
         """Charge the cost, if there is a ledger, then measure; through the one door."""
-        name, identity = type(self).__name__, None
         found: dict[str, Any]
-        if self.ledger is None:
-            for field in ("dataset", "allotment", "release"):
-                if getattr(self, field) is not None:
-                    raise InputError("ledger", None, f"given where {field} is")
+        account, identity = FitAccount.of(self), None
+        if account is None:
             found = measured(rows, None)
+            self._spent().add(cost, claim)
         else:
-            if self.dataset is None:
-                raise InputError("dataset", None, "the name of the data on the ledger")
-            plan = FitPlan(name, settings, cost, mechanism, self.dataset, measured)
-            named = isinstance(self.ledger, (str, Path))
-            ledger = Ledger.open(self.ledger) if named else self.ledger
-            try:
-                answer = self._charged(plan, rows, ledger, claim)
-            finally:
-                if named:
-                    ledger.close()
+            plan = FitPlan(type(self).__name__, settings, cost, mechanism, account.dataset, measured)
+            answer = account.charge(plan, rows, claim)
             found, identity = cast(dict[str, Any], answer.result), answer.release
         self.loss_ = cost
         self.privacy_ = Privacy(cost, claim, identity)
         return found
 
-    def _charged(self, plan: FitPlan, rows: Rows, ledger: Ledger, claim: Claim) -> Answer:
-        """Through the door, to an account that protects what the cost is stated for: a row, added or removed."""
-        account = ledger.account(self.dataset)
-        if account.unit != str(plan.unit):
-            hint = (
-                "A fit costs its price for each row. Of a person with several rows it would tell more than is charged; "
-                "a row replaced is one removed and one added. Keep an account by rows, or use curator.train, which "
-                "knows the unit."
-            )
-            raise InputError("dataset", account.unit, "an account whose unit is one row, added or removed", hint)
-        kind = account.budget.allotment(self.allotment).kind
-        aim = claim.delta if kind == "plan" and not isinstance(claim, Pure) else Fraction(0)
-        return through_the_door(
-            plan,
-            ArrayData(rows),
-            ledger,
-            who=getpass.getuser() if self.who is None else self.who,
-            release=self.release,
-            allotment=self.allotment,
-            delta=aim if kind == "plan" else None,
-        )
+    def _spent(self) -> FitHistory:
+        """Of this estimator and its clones."""
+        if not hasattr(self, "_history"):
+            self._history = FitHistory()
+        return self._history
+
+
+def _keys(given: Any) -> list[Any]:
+    return list(given) if isinstance(given, Mapping) else []
 
 
 def read_array(values: Any, field: str) -> Floats:

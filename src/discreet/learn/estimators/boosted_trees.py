@@ -77,7 +77,7 @@ class DPBoostedTrees(ScoreClassifier):
         self._price()
         labels = read_classes(self.classes)
         features, targets = self._read_pair(X, y)
-        columns = read_columns(self.bounds, self.categories, features.shape[1])
+        columns = read_columns(self.bounds, self.categories, features.shape[1], names=self._names)
         bins = self._whole("bins", 2, 4096)
         shape = self._shape(columns, bins, len(labels))
         rows = Rows(features, self._labels(targets, labels))
@@ -97,7 +97,7 @@ class DPBoostedTrees(ScoreClassifier):
 
     def expected_noise(self, n_features: int) -> dict[str, float]:
         """On the sum of gradients in a leaf: a row adds at most 1."""
-        columns = read_columns(self.bounds, self.categories, n_features)
+        columns = read_columns(self.bounds, self.categories, n_features, names=self._names)
         shape = self._shape(columns, self._whole("bins", 2, 4096), len(read_classes(self.classes)))
         return {"leaf": math.sqrt(leaf_noise(self._price(), shape).variance) / _UNIT}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,8 @@ from discreet.errors import InputError, Phrase
 __all__ = ["Box", "Columns", "Floats", "read_box", "read_columns"]
 
 Floats = NDArray[np.float64]
+
+Names = Sequence[str] | None
 
 _FARTHEST = 1e100  # squares and sums of squares stay far from overflow
 _WIDEST = 2**16  # features
@@ -71,8 +73,10 @@ class Box:
         return [self.lower.tolist(), self.upper.tolist(), self.origin.tolist()]
 
 
-def read_box(bounds: Any, features: int, field: str = "bounds", origin: Any = None) -> Box:
+def read_box(bounds: Any, features: int, field: str = "bounds", origin: Any = None, names: Names = None) -> Box:
     """`(lower, upper)`, each one number for all features or one number a feature. Never read off the data.
+
+    Or `{name: (lower, upper)}`, where the columns have `names`.
 
     The origin is the middle unless another point within bounds is declared (0, where most values are 0).
 
@@ -89,6 +93,8 @@ def read_box(bounds: Any, features: int, field: str = "bounds", origin: Any = No
         )
     if bounds is None:
         raise InputError(field, None, allowed, hint)
+    if isinstance(bounds, Mapping):
+        bounds = _by_column(bounds, features, field, names)
     try:
         lower, upper = bounds
         sides = [np.asarray(side, dtype=np.float64) for side in (lower, upper)]
@@ -137,18 +143,20 @@ def whole_codes(values: Floats, size: int) -> NDArray[np.int64]:
     return np.where(known, rounded, -1).astype(np.int64)
 
 
-def read_columns(bounds: Any, categories: Any, features: int, *, origin: Any = None) -> Columns:
+def read_columns(bounds: Any, categories: Any, features: int, *, origin: Any = None, names: Names = None) -> Columns:
     """`categories` maps the place of a column to how many codes (0, 1, ...) it has; all others are numbers in `bounds`.
 
-    Bounds given one a feature have entries for category columns too, which are not looked at.
+    Bounds given one a feature have entries for category columns too, which are not looked at. Where the columns have
+    `names`, both may be given by name.
 
     >>> read_columns((0, 10), {1: 3}, 3).numbers
     (0, 2)
     """
-    allowed = "a dictionary from the index of a column to its number of codes, 1 or more"
+    allowed = "a dictionary from the index or name of a column to its number of codes, 1 or more"
     given = {} if categories is None else categories
     if not isinstance(given, Mapping):
         raise InputError("categories", categories, allowed)
+    given = {_index(column, "categories", names): size for column, size in given.items()}
     for place, size in given.items():
         whole = all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in (place, size))
         if not whole or not 0 <= place < features or not 1 <= size <= _MOST:
@@ -158,11 +166,43 @@ def read_columns(bounds: Any, categories: Any, features: int, *, origin: Any = N
         empty = np.zeros(0)
         box = Box(empty, empty, empty)
     else:
-        whole_box = read_box(_without(bounds, given, features), features, origin=origin)
+        if isinstance(bounds, Mapping):
+            bounds = _by_column(bounds, features, "bounds", names, left_out=given)
+        whole_box = read_box(_without(bounds, given, features), features, origin=origin, names=names)
         kept = list(numbers)
         box = Box(whole_box.lower[kept], whole_box.upper[kept], whole_box.origin[kept])
     known = sorted(int(place) for place in given)
     return Columns(numbers, box, tuple(known), tuple(int(given[place]) for place in known))
+
+
+def _by_column(
+    bounds: Mapping[Any, Any], features: int, field: str, names: Names, left_out: Container[int] = ()
+) -> tuple[Floats, Floats]:
+    """Bounds by name, as one number a feature; those of `left_out` columns are not needed."""
+    pairs = {_index(name, field, names): pair for name, pair in bounds.items()}
+    lower, upper = np.zeros(features), np.zeros(features)
+    for index in range(features):
+        if index in left_out:
+            continue
+        name = index if names is None else names[index]
+        if index not in pairs:
+            raise InputError(field, Phrase(f"none for column {name!r}"), "bounds of every column, by its name")
+        try:
+            lower[index], upper[index] = pairs[index]
+        except (TypeError, ValueError):
+            raise InputError(field, {name: pairs[index]}, "a pair (lower, upper) of numbers for each column") from None
+    return lower, upper
+
+
+def _index(column: Any, field: str, names: Names) -> Any:
+    """The index of a column that is given by name; an index is what it is."""
+    if not isinstance(column, str):
+        return column
+    if names is None:
+        raise InputError(field, column, "given by index: X has no names of columns", "Pass a DataFrame to use names.")
+    if column not in names:
+        raise InputError(field, column, "named by a column of X", among=list(names))
+    return list(names).index(column)
 
 
 def _without(bounds: Any, categories: Mapping[Any, Any], features: int) -> Any:

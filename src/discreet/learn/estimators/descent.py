@@ -24,12 +24,15 @@ from discreet.core.mechanism import Bits
 from discreet.errors import InputError, Phrase, kind_of
 from discreet.learn.estimators.base import ScoreClassifier
 from discreet.learn.estimators.columns import Box, Floats, read_box
+from discreet.learn.estimators.plan import Claim
 from discreet.learn.estimators.rows import COUNT_SHARE, Rows, read_classes, read_examples
+from discreet.learn.gradients import Augment, Losses
 from discreet.learn.keys import bits_of, new_secret
 from discreet.learn.model import model_named, pack_weights, unpack_weights
 from discreet.learn.noise import settle_noise
 from discreet.learn.objective import cross_entropy
 from discreet.learn.recipe import Recipe, weak_delta
+from discreet.learn.row_keys import predictor
 from discreet.learn.trainer import check_losses, losses_of, train_losses
 from discreet.noise.laplace import laplace
 
@@ -93,18 +96,34 @@ class DescentClassifier(ScoreClassifier):
             raise InputError("probability", self.probability, "more than 0 and at most 1")
         many = chance.denominator if examples is None else examples
         lot = chance * many if self.lot is None else self.lot
-        given: dict[str, Any] = {
-            "bound": self.clip,
-            "momentum": self.momentum,
-            "schedule": self.schedule,
-            "ema": self.ema,
-        }
-        given["noise"] = self.noise
-        rate = 1.0 if self.rate is None else self.rate
-        draft = Recipe(examples=many, lot=lot, steps=self.steps, rate=rate, multiplier=1, **given)
+        given = self._given()
+        given["rate"] = 1.0 if given["rate"] is None else given["rate"]
+        draft = Recipe(examples=many, lot=lot, multiplier=1, **given)
         budget = as_written(self.epsilon, "epsilon") - (self._counted() or 0)
         missed = as_written(self.delta, "delta") - draft.noise_delta()
-        return evolve(draft, multiplier=_multiplier(budget, missed, draft.probability, draft.steps))
+        return evolve(draft, multiplier=noise_multiplier(budget, missed, draft.probability, draft.steps))
+
+    def _terms(self) -> tuple[Loss, Claim]:
+        return self._stated(self._drafted(read_examples(self.examples)))
+
+    def _stated(self, recipe: Recipe) -> tuple[Loss, Claim]:
+        """What a run by a recipe costs with the count of rows, if that is bought; and its epsilon at `delta`."""
+        counted = self._counted()
+        cost = recipe.cost if counted is None else Composed([recipe.cost, LaplaceNoise(1 / counted, 1)])
+        return cost, Approx(_epsilon(cost, self.delta), self.delta)
+
+    def _given(self) -> dict[str, Any]:
+        """What the recipe takes as it is; a rate of None follows from the noise."""
+        named = {name: getattr(self, name) for name in ("steps", "rate", "momentum", "schedule", "ema", "noise")}
+        return {"bound": self.clip, **named}
+
+    def _augment(self) -> Augment | None:
+        """What makes the copies of a row that the recipe names."""
+        return None
+
+    def _trained(self, losses: Losses, params: Any, data: Any, recipe: Recipe, secret: bytes) -> Any:
+        """The weights after a run by the recipe, and no more than it."""
+        return train_losses(losses, params, data, recipe, secret=secret, augment=self._augment()).params
 
     def _counted(self) -> Fraction | None:
         """The epsilon that the number of rows is counted with; None where it is declared."""
@@ -117,7 +136,7 @@ class DescentClassifier(ScoreClassifier):
         if note := weak_delta(self.delta, examples):
             warnings.warn(note, UserWarning, stacklevel=4)
         found = evolve(draft, examples=examples, lot=draft.probability * examples)
-        return found if self.rate is not None else evolve(found, rate=self._rate(found))
+        return found if self._given()["rate"] is not None else evolve(found, rate=self._rate(found))
 
     def _chance(self, examples: int | None) -> Fraction:
         """The chance of a row to be in a step, where neither it nor a lot is named."""
@@ -144,17 +163,17 @@ class DescentClassifier(ScoreClassifier):
         """Train. Every call spends, and a run that is stopped stays spent."""
         labels = read_classes(self.classes)
         features, targets = self._read_pair(X, y)
-        box = read_box(self.bounds, features.shape[1], origin=self.origin)
+        box = read_box(self.bounds, features.shape[1], origin=self.origin, names=self._names)
         rows = Rows(features, self._labels(targets, labels))
         made = self._made(box.origin[None], box)  # only how many features there are
         apply, params, words = self._network(made.shape[1], len(labels))
         declared = read_examples(self.examples)
         recipe = settle_noise(self._drafted(declared), params)
         counted = self._counted()
-        cost = recipe.cost if counted is None else Composed([recipe.cost, LaplaceNoise(1 / counted, 1)])
+        cost, claim = self._stated(recipe)
         losses = losses_of(apply, cross_entropy)
         two = np.zeros((2, made.shape[1]), dtype=np.float32), np.zeros(2, dtype=np.int32)
-        check_losses(losses, params, two, recipe)
+        check_losses(losses, params, two, recipe, self._augment())
         leaves, shape = jax.tree.flatten(params)
 
         def measured(data: Rows, bits: Bits | None) -> dict[str, Any]:
@@ -167,15 +186,14 @@ class DescentClassifier(ScoreClassifier):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # once, below
                 sized = self._sized(recipe, many)
-            trained = train_losses(losses, params, (x, y), sized, secret=secret)
-            return {"weights": pack_weights(trained.params), "examples": many}
+            weights = self._trained(losses, params, (x, y), sized, secret)
+            return {"weights": pack_weights(weights), "examples": many}
 
         settings = {"classes": labels.tolist(), "bounds": box.to_json(), "recipe": recipe.to_dict(), **words}
         settings |= {"rate": self.rate, "count": None if counted is None else str(counted)}
         seen = None if self.features is None else getattr(self.features, "__qualname__", type(self.features).__name__)
         settings |= {"features": seen, "width": int(made.shape[1])}
         settings["start"] = hashlib.sha256(b"".join(np.asarray(leaf).tobytes() for leaf in leaves)).hexdigest()
-        claim = Approx(_epsilon(cost, self.delta), self.delta)
         mechanism = f"{recipe.noise_words} noise on clipped gradients, multiplier {float(recipe.multiplier):.6g}"
         if counted is not None:
             mechanism += "; discrete Laplace on the number of rows"
@@ -206,14 +224,8 @@ class DescentClassifier(ScoreClassifier):
     def decision_function(self, X: Any) -> Floats:  # noqa: N803
         check_is_fitted(self, "params_")
         features, _ = self._read(X, reset=False)
-        scores = np.asarray(self._apply(self.params_, self._made(features, self._box)), dtype=np.float64)
+        scores = np.asarray(predictor(self._apply)(self.params_, self._made(features, self._box)), dtype=np.float64)
         return np.asarray(scores[:, 1] - scores[:, 0]) if len(self.classes_) == 2 else scores
-
-
-@lru_cache(maxsize=64)
-def _multiplier(epsilon: Number, delta: Number, probability: Fraction, steps: int) -> Fraction:
-    """The least noise within (epsilon, delta): a search of seconds, not made twice."""
-    return noise_multiplier(epsilon, delta, probability, steps)
 
 
 @lru_cache(maxsize=64)
@@ -267,7 +279,8 @@ class DPSGDClassifier(DescentClassifier):
     * `classes`, `bounds`, `origin`, `features`, `examples`, `clip`, `rate`, `momentum`, `schedule`, `ema`, `noise`: as
       of `DPLinearClassifier`.
     * `hidden`: units in each hidden layer. * `model`: a pair (apply, params) instead: a function of JAX that makes
-      scores, one a class, by `apply(params, x)`, and the parameters it starts from, which are public.
+      scores, one a class, by `apply(params, x)` (or `apply(params, x, key)`: dropout; a prediction has no key), and the
+      parameters it starts from, which are public.
     * `probability`: the chance of a row to be in a step; or `lot`, rows expected in each, where `examples` is declared.
       A sixteenth of all if neither is given, and, where declared, no fewer than 256. `steps`: of descent.
 
@@ -300,7 +313,7 @@ class DPSGDClassifier(DescentClassifier):
         seen: Any = jax.ShapeDtypeStruct
         found: Any = None
         with suppress(TypeError, ValueError):
-            found = getattr(jax.eval_shape(apply, params, seen((2, inputs), np.float32)), "shape", None)
+            found = getattr(jax.eval_shape(predictor(apply), params, seen((2, inputs), np.float32)), "shape", None)
         if found != (2, outputs):
             raise InputError("model", found, allowed)
         return apply, params, {"model": getattr(apply, "__qualname__", "model")}

@@ -72,7 +72,7 @@ class DPKMeans(TransformerMixin, ClusterMixin, PrivateEstimator):  # type: ignor
         """Release a picture and steps. Every call spends."""
         self._price()
         features, _ = self._read(X, reset=True)
-        box = read_box(self.bounds, features.shape[1])
+        box = read_box(self.bounds, features.shape[1], names=self._names)
         many, steps = self._whole("n_clusters", 1, _MOST), self._whole("steps", 1, 100)
         levels, step = _levels(many), (1 - _CELLS) / steps
         noise = self.expected_noise(len(box))

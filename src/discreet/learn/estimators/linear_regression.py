@@ -66,7 +66,7 @@ class DPLinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc
         """Release the statistics and solve. Every call spends."""
         self._price()
         features, targets = self._read_pair(X, y)
-        box = read_box(self.bounds, features.shape[1], origin=self.origin)
+        box = read_box(self.bounds, features.shape[1], origin=self.origin, names=self._names)
         target = read_box(self.target_bounds, 1, "target_bounds")
         norm, ridge = self._norm(len(box)), self._ridge()
         size = len(box) + 2

@@ -50,7 +50,7 @@ class DPNaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         self._price()
         labels = read_classes(self.classes)
         features, targets = self._read_pair(X, y)
-        columns = read_columns(self.bounds, self.categories, features.shape[1])
+        columns = read_columns(self.bounds, self.categories, features.shape[1], names=self._names)
         rows = Rows(features, self._labels(targets, labels))
         l1, l2_squared = norms(columns)
 
@@ -68,7 +68,7 @@ class DPNaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
 
     def expected_noise(self, n_features: int) -> dict[str, float]:
         """On each count, and on each sum of a column scaled to [-1, 1] or of its squares."""
-        l1, l2_squared = norms(read_columns(self.bounds, self.categories, n_features))
+        l1, l2_squared = norms(read_columns(self.bounds, self.categories, n_features, names=self._names))
         noise = self._price().noise(Fraction(1), l1=l1, l2_squared=l2_squared)
         return {"count": math.sqrt(noise.variance) / _UNIT}
 

@@ -67,7 +67,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator)
         features, _ = self._read(X, reset=True)
         width = features.shape[1]
         kept = self._kept(width)
-        box = read_box(self.bounds, width, origin=self.origin)
+        box = read_box(self.bounds, width, origin=self.origin, names=self._names)
         norm = self._norm(box)
         one, radius = self._lengths()
         declared, counted = read_examples(self.examples), self._counted()
@@ -108,7 +108,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator)
     def expected_noise(self, n_features: int) -> dict[str, float]:
         """On sums of squares of a feature and on sums of products of two, in the units of the data."""
         one, radius = self._lengths()
-        unit = (self._norm(read_box(self.bounds, n_features, origin=self.origin)) / radius) ** 2
+        unit = (self._norm(read_box(self.bounds, n_features, origin=self.origin, names=self._names)) / radius) ** 2
         on, off = moment_noise(self._price(), 1 - self._counted(), n_features + bool(one), RADIUS**2)
         return {"diagonal": unit * math.sqrt(on.variance), "others": unit * math.sqrt(off.variance)}
 

@@ -22,7 +22,7 @@ from discreet.learn.estimators.rows import Rows
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.noise.parameters import LARGEST, SMALLEST
 
-__all__ = ["Claim", "FitPlan", "FitPrice", "Noise", "Privacy", "read_claim", "read_price"]
+__all__ = ["Claim", "FitPlan", "FitPrice", "Noise", "Privacy", "claim_text", "read_claim", "read_price"]
 
 Noise = Gaussian | Laplace
 Claim = Pure | Approx | ZCDP
@@ -121,7 +121,8 @@ class FitPrice:
 
 @dataclass(frozen=True, slots=True)
 class Privacy:
-    """What a fitted estimator gives away, in words and numbers."""
+    """What one fit gives away, in words and numbers. Other fits on the same rows, and what looked at them before (a
+    scaler in a pipeline), come on top."""
 
     loss: Loss
     claim: Claim
@@ -129,15 +130,19 @@ class Privacy:
     """The id on the ledger, if a ledger was charged."""
 
     def __str__(self) -> str:
-        match self.claim:
-            case Pure(epsilon):
-                text = f"epsilon = {readable(epsilon)}"
-            case Approx(epsilon, delta):
-                text = f"epsilon = {readable(epsilon)} at delta = {readable(delta)}"
-            case ZCDP(rho, _):
-                text = f"rho = {readable(rho)} (zCDP)"
         where = "" if self.release is None else f", on the ledger as {self.release}"
-        return f"{text} for each row added or removed{where}"
+        return f"{claim_text(self.claim)} for each row added or removed, for this fit alone{where}"
+
+
+def claim_text(claim: Claim) -> str:
+    """A claim in words."""
+    match claim:
+        case Pure(epsilon):
+            return f"epsilon = {readable(epsilon)}"
+        case Approx(epsilon, delta):
+            return f"epsilon = {readable(epsilon)} at delta = {readable(delta)}"
+        case ZCDP(rho, _):
+            return f"rho = {readable(rho)} (zCDP)"
 
 
 def read_price(epsilon: Number | None, delta: Number | None, rho: Number | None) -> FitPrice:

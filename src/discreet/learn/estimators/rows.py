@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.version import DataVersion
 from discreet.errors import InputError, Phrase
 
 __all__ = [
@@ -48,11 +49,23 @@ class ArrayData:
     """Rows in memory, unopened."""
 
     _rows: Rows
+    release: str | None = None
+    """The id that the result is recorded under, if the caller chose one."""
 
     @contextmanager
     def open(self) -> Iterator[Rows]:
         """Called by the one door only, after the charge."""
         yield self._rows
+
+    def version(self, key: bytes) -> DataVersion:
+        """A fingerprint of the rows for an id of the caller's choice, so that it answers for these rows alone.
+
+        Guarantee: as long as HMAC-SHA-256 is a pseudorandom function, fingerprints of different ids look like
+        independent random texts to all who do not have the ledger's key, whatever the rows were.
+        """
+        if self.release is None:
+            return DataVersion()
+        return DataVersion.of_rows(self.release, (self._rows.features, self._rows.targets), key)
 
 
 def read_numbers(values: Any, field: str, malformed: Malformed = "refuse") -> Any:
