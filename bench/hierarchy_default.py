@@ -63,7 +63,7 @@ def measure(tree, leaves: np.ndarray, epsilon: str, draw: int, way: str):
 
 def pooled_scales(tree, laws, level: int, totals: bool) -> np.ndarray:
     """The scale of every region's noise, where chains of single children are asked once."""
-    from discreet.trees.pooling import Chains, pooled_law
+    from discreet.trees.shared_answers import Chains, pooled_law
 
     asked = sorted(one for one, kind in laws if kind == totals)
     begin = Chains.of_levels(tree, asked)[asked.index(level)].begin
@@ -76,7 +76,7 @@ def pooled_scales(tree, laws, level: int, totals: bool) -> np.ndarray:
 
 def share_answers(tree, laws, answers) -> None:
     """Regions with a single child get its answer."""
-    from discreet.trees.pooling import Chains
+    from discreet.trees.shared_answers import Chains
 
     for totals in (False, True):
         asked = sorted(one for one, kind in laws if kind == totals)

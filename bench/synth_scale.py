@@ -1,18 +1,22 @@
 """Synthetic rows of wide and of long tables: errors of pairs beside independent columns, CPU seconds, megabytes.
 
-python bench/synth_scale.py [--quick] [--json] [--rows 10000,100000,1000000] [--columns 25,50,100] [--methods auto]
-                            [--arrays mosaic]
+python bench/synth_scale.py [--quick] [--json] [--rows 100000,1000000] [--columns 25,50,100] [--methods auto]
+                            [--spark 1000000,10000000] [--arrays mosaic]
 
 Every table is a file that is opened, planned and released as a user does it, reading and writing included, at epsilon 1
 and delta 1/n^2, in a process of its own. Wide: 50,000 rows of 100 columns in ten families that lean on one another;
 `TV` is the mean over pairs of columns of half the L1 distance. Long: 15 columns of ADULT's sizes. Tables are made up,
-the same each time. With --arrays, wide tables only and a method by itself: counts are taken from arrays in memory.
+the same each time. With --rows 10000000 ten million rows, from which at most five million are made. With --spark the
+same tables are read by a Spark of two threads and 4 GB on this machine, and rows are made of the marginals that it
+counted; its CPU seconds are those of driver and executors, which are one process there, its start left out.
+With --arrays, wide tables only and a method by itself: counts are taken from arrays in memory.
 """
 
 from __future__ import annotations
 
 import itertools
 import multiprocessing
+import os
 import resource
 import tempfile
 import time
@@ -74,8 +78,8 @@ def read(path: Path) -> np.ndarray:
     return np.column_stack([column.cast(pyarrow.int64()).to_numpy() for column in found.columns])
 
 
-def released(path: Path, sizes: tuple[int, ...], method: str, rows: int) -> tuple[float, float]:
-    """A file released as a user does it, into rows beside it: CPU seconds of all threads, megabytes."""
+def released(path: Path, sizes: tuple[int, ...], method: str, rows: int, source: object = None) -> tuple[float, float]:
+    """A file, or another source, released as a user does it, into rows beside it: CPU seconds of all threads, MB."""
     columns = {
         f"c{place}": Integer(0, size - 1, nullable=False)
         if size > FEW
@@ -85,10 +89,32 @@ def released(path: Path, sizes: tuple[int, ...], method: str, rows: int) -> tupl
     before = resource.getrusage(resource.RUSAGE_SELF)
     budget = Budget(epsilon=1, delta=1 / rows**2)
     ledger = path.with_name(f"{method}.db")
-    curator = discreet.open(path, Schema("scale", columns), ledger=ledger, budget=budget, create=True)
+    data = path if source is None else source
+    curator = discreet.open(data, Schema("scale", columns), ledger=ledger, budget=budget, create=True)
     curator.synthesize(method).plan(share=1).release().save(path.with_name(f"{method}.parquet"))
     after = resource.getrusage(resource.RUSAGE_SELF)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, peak_megabytes()
+
+
+def released_by_spark(path: Path, sizes: tuple[int, ...], method: str, rows: int) -> tuple[float, float, float, float]:
+    """The same by Spark: CPU seconds and megabytes of Python, and of Spark."""
+    from pyspark.sql import SparkSession
+
+    settings = {"driver.memory": "4g", "ui.enabled": "false", "ui.showConsoleProgress": "false"}
+    settings |= {"local.dir": str(path.parent), "driver.bindAddress": "127.0.0.1", "driver.host": "127.0.0.1"}
+    builder = SparkSession.builder.master("local[2]")
+    for name, value in settings.items():
+        builder = builder.config(f"spark.{name}", value)
+    session = builder.getOrCreate()
+    process = session.sparkContext._jvm.java.lang.ProcessHandle.current().pid()
+
+    def seconds() -> float:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    before = seconds()
+    here, megabytes = released(path, sizes, method, rows, session.read.parquet(str(path)))
+    return here, megabytes, seconds() - before, peak_megabytes(process)
 
 
 def by_itself(path: Path, sizes: tuple[int, ...], method: str, rows: int) -> tuple[float, float]:
@@ -163,23 +189,45 @@ def measure_long(report: Report, method: str, lengths: list[int]) -> None:
         grown(report, case, steps)
 
 
+def measure_spark(report: Report, method: str, lengths: list[int]) -> None:
+    steps: list[tuple[float, float, float]] = []
+    for rows in lengths:
+        case = f"{rows:,} x {len(LONG)} on Spark, {method}"
+        with tempfile.TemporaryDirectory() as scratch:
+            path = Path(scratch) / "long.parquet"
+            alone(write, path, rows, LONG)
+            here, megabytes, there, taken = alone(released_by_spark, path, LONG, method, rows)
+        report.figure(case, "time of Python", here, "CPU s")
+        report.figure(case, "memory of Python", megabytes, "MB")
+        report.figure(case, "time of Spark", there, "CPU s")
+        report.figure(case, "memory of Spark", taken, "MB")
+        steps.append((rows, there, taken))
+        grown(report, case, steps)
+
+
+def numbers(listed: str) -> list[int]:
+    return [int(number) for number in listed.split(",") if number]
+
+
 def main() -> None:
     options = arguments(
         __doc__.splitlines()[0],
-        rows={"default": "10000,100000,1000000"},
+        rows={"default": "100000,1000000"},
         columns={"default": "25,50,100"},
         methods={"default": "auto"},
+        spark={"default": "", "help": "sizes of long tables that Spark reads"},
         arrays={"help": "a method to run by itself, on arrays in memory"},
     )
     report = Report("synth_scale", as_json=options.json)
-    lengths = [20_000] if options.quick else [int(one) for one in options.rows.split(",") if one]
-    widths = [12] if options.quick else [int(one) for one in options.columns.split(",") if one]
+    lengths = [20_000] if options.quick else numbers(options.rows)
+    widths = [12] if options.quick else numbers(options.columns)
     if options.arrays:
         measure_wide(report, options.arrays, widths, by_itself)
         return
     for method in options.methods.split(","):
         measure_wide(report, method, widths)
         measure_long(report, method, lengths)
+        measure_spark(report, method, numbers(options.spark))
 
 
 if __name__ == "__main__":

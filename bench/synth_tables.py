@@ -95,11 +95,10 @@ def table(folder: Path | None, name: str) -> tuple[Domain, np.ndarray]:
     sizes = json.loads((folder / source.folder / f"{name}-domain.json").read_text())
     with gzip.open(folder / source.folder / f"{name}.csv.gz", "rt") as file:
         names = next(file).strip().split(",")
-        held = [place for place, one in enumerate(names) if one in sizes]  # one file has a column without a size
-        codes = np.loadtxt(file, delimiter=",", dtype=np.int64, usecols=held)
-    names = [names[place] for place in held]
-    unordered = source.unordered if not source.ordered else frozenset(names) - source.ordered
-    return domain_of({one: sizes[one] for one in names}, unordered), codes
+        # The domain's order, in which published workloads are drawn; the files of some tables have another.
+        codes = np.loadtxt(file, delimiter=",", dtype=np.int64, usecols=[names.index(name) for name in sizes])
+    unordered = source.unordered if not source.ordered else frozenset(sizes) - source.ordered
+    return domain_of(sizes, unordered), codes
 
 
 def invented(rows: int = 48_842, sizes: tuple[int, ...] = SIZES) -> tuple[Domain, np.ndarray]:

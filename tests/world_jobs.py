@@ -35,7 +35,7 @@ from discreet.query.quantile import median, quantile
 from discreet.query.question import Query
 from discreet.query.stream_step import StreamStep
 from discreet.query.union import Union, UnionPart
-from discreet.synth.relations.encoding import encode_levels
+from discreet.synth.relations.codes import encode_levels
 from worlds import COLUMNS
 
 ALLOTMENTS = {"epsilon": Budget(epsilon=10**6).allotments[0], "rho": Budget(rho=10**6, delta="0.5").allotments[0]}

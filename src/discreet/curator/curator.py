@@ -324,6 +324,7 @@ class Curator(RegionalJobs):
         rows: int | None = None,
         where: str | Predicate | Expression | None = None,
         differences: Mapping[str, str] | None = None,
+        impossible: Iterable[str | Predicate | Expression] = (),
         key: str | int | None = None,
         parent_share: Number | None = None,
     ) -> Draft[RelationsRelease]:
@@ -332,12 +333,13 @@ class Curator(RegionalJobs):
         A parent is a person of the schema, who may have several rows. `parent` names columns that are the person's own,
         `child` those of the rows; by default all others. `order` is the column by which rows follow each other, a day,
         a time or a whole number: then each is told by the one before it too. At most `limit` rows of a person count.
-        `rows` is a number of parents, `key` how they are named, such as "P{:06d}". `parent_share` is the part of the
-        price that parents get, 1/3 unless said otherwise.
+        Conditions that are `impossible` are met by no parent, no child row, and no child row with its parent. `rows` is
+        a number of parents, `key` how they are named, such as "P{:06d}". `parent_share` is the part of the price that
+        parents get, 1/3 unless said otherwise.
         """
         from discreet.synth.relations.ask import RelationsAsk
 
-        ask = RelationsAsk.of(parent, child, order, limit, rows, where, differences, key, parent_share)
+        ask = RelationsAsk.of(parent, child, order, limit, rows, where, differences, impossible, key, parent_share)
         return Draft.of(self.desk, ask)
 
     @typed

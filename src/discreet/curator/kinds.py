@@ -99,6 +99,7 @@ KINDS: Mapping[str, Kind] = {
             "discreet.synth.relations.ask:RelationsAsk",
             ("relations",),
             long=True,
+            version=2,
         ),
         Kind("train", "trained model", _MODEL, "discreet.learn.ask:TrainAsk", ("train",), long=True, needs=_JAX),
         Kind("search", "trained model", _MODEL, "discreet.learn.ask:SearchAsk", ("search",), long=True, needs=_JAX),

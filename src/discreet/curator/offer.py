@@ -12,12 +12,13 @@ from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from discreet.core.exact import Number
 from discreet.core.explanation import Accuracy, Explanation
+from discreet.core.plan import as_paid
 from discreet.core.signature import typed
 from discreet.errors import InputError, RunError
 from discreet.ledger.budget import label
 from discreet.ledger.door import Answer, check_how, publish
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.quote import Quote
+from discreet.ledger.quote import Quote, quote_loss
 from discreet.query.table_plan import Priced
 
 __all__ = ["Counter", "Offer"]
@@ -100,7 +101,7 @@ class Offer(Generic[Made_co]):
     def quote(self) -> Quote:
         """The price, and what is left."""
         plan = self.plan
-        return Quote(plan.allotment, plan.charge, self.desk.ledger.remaining(plan.dataset, plan.allotment.name))
+        return quote_loss(self.desk.ledger, plan.dataset, plan.allotment, plan.charge, plan.cost)
 
     def explain(self) -> str:
         """Cost, expected error of every output, and what else there is to know. Spends nothing."""
@@ -150,10 +151,10 @@ class Offer(Generic[Made_co]):
         return publish(self.plan, self.desk.ledger, release, how, who=self.desk.who, wait=wait)
 
     def _answer(self, release: str | None, why: str) -> Answer:
-        plan = self.plan
+        known = None if release is None else self.desk.ledger.find(release)
+        plan = self.plan if known is None else as_paid(self.plan, known.charged.digest)
         delta = plan.delta if plan.allotment.kind == "plan" else None
         kept = isinstance(plan, Checkpointed) and plan.checkpoint is not None
-        known = None if release is None else self.desk.ledger.find(release)
         if kept and (known is None or known.answer is None):
             plan.resume()  # a checkpoint of something else is refused before anything is spent
         try:

@@ -105,6 +105,19 @@ def test_someone_else_waits_for_what_is_made_already(service, monkeypatch):
     assert work.release(release="one")["state"].rows()
 
 
+def test_a_job_that_was_paid_by_a_plan_of_before_is_not_taken_for_another(service, monkeypatch):
+    from discreet.trees.plan import TreePlan
+
+    ann = client(service, "ann")
+    ann.post("/api/datasets/people/tree/release", json={**TREE, "release": "old"})
+    assert waited(ann, "old")["state"] == "done"
+    another = {**TREE, "release": "old", "epsilon": "0.2"}
+    assert "another question" in ann.post("/api/datasets/people/tree/release", json=another).text
+    paid = service.curator("people", ANN).tree({"state": 1, "county": 2}).plan(epsilon="0.1", allotment="team").plan
+    monkeypatch.setattr(TreePlan, "former", (paid,))
+    assert ann.post("/api/datasets/people/tree/release", json=another).json()["state"] == "done"
+
+
 TOLD = 'connection to "10.1.2.3", user "books" failed: DETAIL: Failing row contains (7, answer, Xyzzy)'
 
 

@@ -86,7 +86,7 @@ def fit(
 ) -> None:
     """Rows from noisy marginals: of a release, or of another system. Reads no data, spends nothing."""
     from discreet.data.schema import Schema
-    from discreet.synth.fitting import rows_from_marginals
+    from discreet.synth.fitted_rows import rows_from_marginals
 
     fit_to_write(out, "--out", (".csv", ".parquet"))
     declared = Schema.load(schema or "discreet.toml")

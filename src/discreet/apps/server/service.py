@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from discreet.apps.server.jobs import Job, Jobs, Report
 from discreet.apps.server.plans import Plans
 from discreet.apps.server.tokens import Caller, Tokens
+from discreet.core.plan import as_paid
 from discreet.core.progress import listening
 from discreet.curator import Curator
 from discreet.errors import InputError, MissingError
@@ -136,6 +137,8 @@ class Service:
         identity = label(offer.identify(asked.release or None), "release")
         if identity in (".", "..") or "/" in (identity if asked.kind != "stream" else identity.rpartition("/")[0]):
             raise InputError("release", identity, "an id that can be a part of an address", "Nothing was spent.")
+        if known := curator.ledger.find(identity):
+            offer = replace(offer, plan=as_paid(offer.plan, known.charged.digest))
         if _finished(curator, offer.plan, identity, asked.kind):
             kept = self.jobs.find(name, identity)
             if kept is not None and kept.state == "done":
