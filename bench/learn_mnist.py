@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from discreet.accounting.pld import COARSE, privacy_loss
 from discreet.accounting.training import training_loss
 from discreet.core.loss import Composed, Loss, RealGaussianNoise
 from discreet.learn.estimators.pca import DPPCA
-from discreet.learn.nets import dense
+from discreet.learn.nets import dense, flipped_and_shifted
 from discreet.learn.objective import cross_entropy
 from discreet.learn.recipe import Recipe
 from discreet.learn.step import State
@@ -41,6 +41,7 @@ from scattering import Scattering
 DELTA = Fraction(1, 100_000)
 LOT = 600
 COMPONENTS = 60
+SIDE = 28  # pixels of an image
 EPOCHS = 20  # without privacy
 
 
@@ -58,12 +59,14 @@ class Classic:
     rate: float = 0.5
     momentum: float = 0.0
     ema: float = 0.99
+    copies: int = 1
+    """Of each image, moved by up to a pixel, whose gradients are averaged before clipping."""
 
 
 CLASSIC = (
     Classic(0.5, epochs=6, moments=16, rate=2),
     Classic(2, epochs=20, moments=7, rate=4),
-    Classic(8, epochs=40, moments=3, floor=0.02, rate=4),
+    Classic(8, epochs=40, moments=3, floor=0.02, bound=0.3, rate=12, copies=4),
 )
 PUBLISHED = {0.5: 90.0, 2: 95.0, 8: 97.0}
 
@@ -116,10 +119,22 @@ def components(
     return found, RealGaussianNoise(Fraction(str(noise)) * (1 - Fraction(1, 10**9)))
 
 
-def along(pca: DPPCA, rows: np.ndarray, floor: float) -> np.ndarray:
+class Along:
     """Rows along private components, each of about the same spread, cut to a common length: nothing else is private."""
-    found = pca.transform(rows) / np.sqrt(pca.explained_variance_ + floor)
-    return (found * math.sqrt(COMPONENTS) / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
+
+    def __init__(self, pca: DPPCA, floor: float) -> None:
+        self.middle = jnp.asarray(pca.mean_, jnp.float32)
+        self.axes = jnp.asarray(pca.components_.T / np.sqrt(pca.explained_variance_ + floor), jnp.float32)
+
+    def __call__(self, rows: Any) -> Any:
+        return math.sqrt(COMPONENTS) * to_length_one((rows - self.middle) @ self.axes)
+
+
+def moved(copies: int, key: Any, batch: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Copies of images that are rows of pixels, moved by up to a pixel."""
+    rows, labels = batch
+    found = flipped_and_shifted(key, rows.reshape(-1, SIDE, SIDE, 1), copies, shift=1, mirror=False)
+    return found.reshape(found.shape[0], -1), jnp.repeat(labels, copies)
 
 
 def whole_cost(parts: list[Loss], multiplier: Fraction, probability: Fraction, steps: int) -> Loss:
@@ -178,15 +193,24 @@ def classic(job: Classic, rows: np.ndarray, data: dict[str, np.ndarray], seed: i
     """Private components, then the net on them by private descent; accuracy and epsilon after each epoch."""
     before = time.process_time(), time.perf_counter()
     pca, first = components(rows, job.moments)
-    x, test = (along(pca, one, job.floor) for one in (rows, unit_rows(data["test x"])))
+    x, test = (one.astype(np.float32) for one in (rows, unit_rows(data["test x"])))
+    seen, net = Along(pca, job.floor), dense((COMPONENTS, 1000, 10))
+    augment = None
+    if job.copies == 1:  # nothing moves: components are computed once
+        x, test, apply = np.asarray(seen(x)), np.asarray(seen(test)), net.apply
+    else:
+        augment = partial(moved, job.copies)
+
+        def apply(params: Any, rows: Any) -> Any:
+            return net.apply(params, seen(rows))
+
     many = len(rows)
     steps = round(job.epochs * many / LOT)
     noise, spent = least_noise(job.epsilon, (first,), Fraction(LOT, many), steps)
-    how = {key: getattr(job, key) for key in ("bound", "rate", "momentum", "ema")}
+    how = {key: getattr(job, key) for key in ("bound", "rate", "momentum", "ema", "copies")}
     recipe = Recipe(examples=many, lot=LOT, steps=steps, multiplier=noise, schedule="linear", **how)
-    net = dense((COMPONENTS, 1000, 10))
     curve: list[dict[str, float]] = []
-    look = jax.jit(net.apply)
+    look = jax.jit(apply)
     looked = 0.0
 
     def after(state: State) -> None:
@@ -200,7 +224,8 @@ def classic(job: Classic, rows: np.ndarray, data: dict[str, np.ndarray], seed: i
         curve.append({"step": state.step, "epoch": state.step * LOT / many, **found})
         looked += time.process_time() - start
 
-    train(net.apply, cross_entropy, net.init(jax.random.key(seed)), (x, data["y"]), recipe, after=after)
+    start = net.init(jax.random.key(seed))
+    train(apply, cross_entropy, start, (x, data["y"]), recipe, after=after, augment=augment)
     cpu, wall = time.process_time() - before[0] - looked, time.perf_counter() - before[1]
     found = {"job": job, "noise": noise, "spent": spent, "first": first, "images": many, "curve": curve}
     return {**found, "cpu": cpu, "wall": wall}
