@@ -23,6 +23,7 @@ from discreet.learn.noise import drawn_noise, settle_noise
 from discreet.learn.plan import TrainPlan
 from discreet.learn.recipe import MOST_EXACT, Recipe, weak_delta
 from discreet.learn.release import ModelRelease
+from discreet.learn.run_plan import checkpoint_path
 from discreet.learn.search import CHOICE, SearchPlan, choice_epsilon, plan_search
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
@@ -243,7 +244,7 @@ def check_training(ask: TrainAsk, schema: Schema) -> CheckedTrain:
         examples=examples,
         settings=asked,
         delta=ask.delta,
-        checkpoint=None if ask.checkpoint is None else _checkpoint(ask.checkpoint),
+        checkpoint=checkpoint_path(ask.checkpoint),
     )
 
 
@@ -263,9 +264,3 @@ def _lasting(probability: Fraction, ask: TrainAsk, asked: dict[str, Any]) -> dic
         found["steps"] = math.ceil(passes / probability)
     return found
 
-
-def _checkpoint(checkpoint: str | Path) -> Path:
-    path = Path(checkpoint)
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise InputError("checkpoint", str(checkpoint), "a file in a folder that exists")
-    return path
