@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from discreet.learn.model import Model
     from discreet.learn.training import CheckedSearch, CheckedTrain
 
-__all__ = ["SETTINGS", "SearchAsk", "TrainAsk"]
+__all__ = ["SETTINGS", "SearchAsk", "TrainAsk", "paying_plan"]
 
 _DIVIDE = (
     "A model is charged as one fixed plan: give the budget an allotment of kind plan, in discreet.toml as "
@@ -97,6 +97,15 @@ def _setting(form: Form, help: str, **more: Any) -> Any:
     return option(form, None, help=help, **more)
 
 
+def paying_plan(budget: Budget, name: str | None) -> Allotment:
+    """The allotment of kind plan that is named, or the only one: a run is charged as one fixed plan."""
+    plans = [part for part in budget.allotments if part.kind == "plan"]
+    part = plans[0] if name is None and len(plans) == 1 else budget.allotment(name)
+    if part.kind != "plan":
+        raise InputError("allotment", Phrase(f"{part.name} ({part.kind})"), "an allotment of kind plan", _DIVIDE)
+    return part
+
+
 @frozen(eq=False)
 class TrainAsk(Ask):
     """A model of `target`, trained so that its weights may be published."""
@@ -157,11 +166,7 @@ class TrainAsk(Ask):
 
     def paying(self, budget: Budget, name: str | None) -> Allotment:
         """The allotment of kind plan that is named, or the only one."""
-        plans = [part for part in budget.allotments if part.kind == "plan"]
-        part = plans[0] if name is None and len(plans) == 1 else budget.allotment(name)
-        if part.kind != "plan":
-            raise InputError("allotment", Phrase(f"{part.name} ({part.kind})"), "an allotment of kind plan", _DIVIDE)
-        return part
+        return paying_plan(budget, name)
 
     def price(self, **words: Any) -> Price | None:
         """The price, if one is named: steps and multiplier may fix it.

@@ -63,7 +63,7 @@ class Card:
         return cls(
             name=str(release.described["name"]),
             dataset=release.dataset,
-            target=release.encoding.target.name,
+            target=release.target,
             epsilon=readable(release.epsilon),
             delta=readable(release.delta),
             unit=release.unit,

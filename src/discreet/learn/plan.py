@@ -64,7 +64,7 @@ class TrainPlan(RunPlan):
     @property
     def version(self) -> int:
         """The form of its record: the first, unless it names something that came later."""
-        return 1
+        return 1 if self.recipe.rows == 1 else 2
 
     @property
     def former(self) -> tuple[TrainPlan, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.core.publication import Publication
 from discreet.core.wire import fraction
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.learn.encoding import Encoding
 from discreet.learn.model import Model, fit_model, model_named, unpack_weights
 from discreet.learn.recipe import Recipe
@@ -36,7 +36,7 @@ class ModelRelease(Publication):
     epsilon: Fraction
     delta: Fraction
     unit: str
-    encoding: Encoding
+    encoding: Encoding | None
     recipe: Recipe
     described: dict[str, Any]
     counted: bool
@@ -50,9 +50,9 @@ class ModelRelease(Publication):
         """From an answer on the ledger; a model of one's own is needed to use its weights."""
         result: Any = answer.result
         entry = result["train"]
-        encoding = Encoding.from_dict(entry["encoding"])
-        described = entry["model"]
-        if model is None and described["name"] in ("logistic", "mlp"):
+        encoding = None if entry["encoding"] is None else Encoding.from_dict(entry["encoding"])
+        described = {**entry["model"], **{name: entry[name] for name in ("loss",) if name in entry}}
+        if model is None and encoding is not None and described["name"] in ("logistic", "mlp"):
             model = fit_model(model_named(described["name"], described["hidden"]), encoding)
         return cls(
             **answer.provenance(cost, remaining),
@@ -72,10 +72,18 @@ class ModelRelease(Publication):
         )
 
     def using(self, model: Model) -> ModelRelease:
-        """The same with the function its weights belong to."""
-        from dataclasses import replace
+        """The same with the function its weights belong to, and parameters of their shapes."""
+        if self.encoding is not None:
+            model = fit_model(model, self.encoding)
+        shapes = [tuple(np.shape(leaf)) for leaf in jax.tree.leaves(model.params)]
+        if shapes != (own := [weights.shape for weights in self.weights]):
+            raise InputError("model", Phrase(f"parameters of shapes {shapes}"), f"one with parameters of shapes {own}")
+        return replace(self, model=model)
 
-        return replace(self, model=fit_model(model, self.encoding))
+    @property
+    def target(self) -> str:
+        """The column that the model tells; empty where it was trained on arrays."""
+        return "" if self.encoding is None else self.encoding.target.name
 
     @property
     def params(self) -> Tree:
@@ -89,13 +97,26 @@ class ModelRelease(Publication):
             raise InputError("model", self.described["name"], "a model known by name", hint)
         return self.model
 
-    def outputs(self, table: Any) -> NDArray[Any]:
-        """What the model gives for the rows of a table in hand: columns by name, Arrow, pandas or Polars."""
-        return np.asarray(predictor(self._model.apply)(self.params, self.encoding.rows(table)))
+    def outputs(self, rows: Any) -> NDArray[Any]:
+        """What the model gives for rows in hand: a table (columns by name, Arrow, pandas, Polars), or an array x."""
+        seen = rows if self.encoding is None else self.encoding.rows(rows)
+        return np.asarray(predictor(self._model.apply)(self.params, seen))
 
-    def predict(self, table: Any) -> list[Any]:
-        """The class, or the number in the units of the target, for each row of a table in hand."""
-        found = self.outputs(table)
+    def predict(self, rows: Any) -> list[Any]:
+        """The class, or the number in the units of the target, for each row in hand.
+
+        Of arrays: the index of the class where it was trained by cross entropy, yes (1) or no (0) by the logistic
+        loss, else what the model gives.
+        """
+        found = self.outputs(rows)
+        if self.encoding is None:
+            match self.described.get("loss"):
+                case "cross_entropy":
+                    found = found.argmax(axis=1)
+                case "logistic":
+                    found = (found.reshape(len(found)) > 0).astype(np.int64)
+            told: list[Any] = found.tolist()
+            return told
         if not self.encoding.classes:
             return [float(value) for value in self.encoding.number(found.reshape(len(found)))]
         return [self.encoding.classes[place] for place in found.argmax(axis=1)]
@@ -135,7 +156,5 @@ class ModelRelease(Publication):
 
     def __repr__(self) -> str:
         many = sum(weights.size for weights in self.weights)
-        return (
-            f"[model {self.described['name']!r} of {self.encoding.target.name!r} on {self.dataset!r}; "
-            f"{many:,} weights; {self.about}]"
-        )
+        of = f" of {self.target!r}" if self.target else ""
+        return f"[model {self.described['name']!r}{of} on {self.dataset!r}; {many:,} weights; {self.about}]"

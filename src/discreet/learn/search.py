@@ -334,7 +334,7 @@ def plan_search(
         raise InputError(
             "settings", Phrase(f"{len(listed)} of them"), "at least two candidates", "For one, plan it as it is."
         )
-    fixed = {"examples", "multiplier", "report_loss"}
+    fixed = {"examples", "multiplier", "report_loss", "rows"}
     for one in listed:
         if not isinstance(one, Mapping) or fixed & set(one):
             raise InputError("settings", one, 'changes to the recipe, such as {"rate": 0.5, "steps": 200}')

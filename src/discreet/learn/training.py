@@ -263,4 +263,3 @@ def _lasting(probability: Fraction, ask: TrainAsk, asked: dict[str, Any]) -> dic
             raise InputError("epochs", ask.epochs, "more than zero")
         found["steps"] = math.ceil(passes / probability)
     return found
-

@@ -97,8 +97,11 @@ def predict(
 ) -> None:
     """What a released model tells for rows in hand. Spends nothing; what is told of a row is as private as the row."""
     released = read_release(open_ledger(ledger), identity, kind="train")
-    told = released.predict(_read(rows))
-    name = released.encoding.target.name
+    if released.encoding is None:
+        raise InputError(
+            "identity", identity, "a model of a table: this one was trained on arrays", "Read it in Python."
+        )
+    told, name = released.predict(_read(rows)), released.target
     if out is not None:
         with out.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")

@@ -212,8 +212,8 @@ def _model(model: ModelRelease) -> dict[str, Any]:
     """What the page of a model shows."""
     about = {
         "name": model.described["name"],
-        "target": model.encoding.target.name,
-        "features": [one.name for one in model.encoding.features],
+        "target": model.target,
+        "features": [] if model.encoding is None else [one.name for one in model.encoding.features],
         "weights": sum(int(one.size) for one in model.weights),
         "steps": model.recipe.steps,
     }
