@@ -41,9 +41,10 @@ def read_persons(persons: Any, rows: int) -> NDArray[Any]:
     allowed, hint = "an array of whole numbers or texts, one for each row", "Leave out rows that belong to nobody."
     if not hasattr(persons, "__len__") or isinstance(persons, (str, bytes)):
         raise InputError("persons", kind_of(persons), allowed)
-    found = np.asarray(persons)
-    if found.dtype == object and all(isinstance(one, str) for one in found.ravel()):
-        found = found.astype(str)
+    found = np.asarray(persons, dtype=None if hasattr(persons, "dtype") else object)
+    for kind, known in ((str, str), (int, (int, np.integer))):  # all of one kind: 1 and "1" are not the same person
+        if found.dtype == object and all(isinstance(one, known) for one in found.flat):
+            found = found.astype(kind)
     if found.ndim != 1 or (found.size and found.dtype.kind not in "iuUS"):
         raise InputError("persons", Phrase(f"{found.dtype} of shape {found.shape}"), allowed, hint)
     if len(found) != rows:
@@ -103,8 +104,10 @@ def _tags(data: Tree, key: bytes) -> NDArray[np.uint64]:
     """A keyed hash of each row, as two whole numbers."""
     leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(data)]
     count = len(leaves[0])
+    if not count:
+        return np.zeros((0, 2), np.uint64)
     plain = [np.ascontiguousarray(leaf).reshape(count, -1).view(np.uint8).reshape(count, -1) for leaf in leaves]
-    whole = np.concatenate(plain, axis=1) if count else np.zeros((0, 1), np.uint8)
+    whole = np.concatenate(plain, axis=1)
     digests = b"".join(hashlib.blake2b(row.tobytes(), digest_size=16, key=key).digest() for row in whole)
     return np.frombuffer(digests, dtype=">u8").reshape(-1, 2)
 
