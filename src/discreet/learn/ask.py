@@ -50,8 +50,10 @@ SETTINGS = (
     "noise",
     "report_loss",
     "operands",
+    "rows",
+    "augment",
 )
-"""Fields that are those of a `discreet.learn.recipe.Recipe`, which has their defaults."""
+"""Fields that are those of a `discreet.learn.recipe.Recipe`, which has their defaults; and the maker of copies."""
 
 
 def _named(value: str | Model) -> str:
@@ -61,6 +63,17 @@ def _named(value: str | Model) -> str:
 
 
 MODEL = Form(str, write=_named)
+
+
+def _named_optimizer(value: Any) -> str:
+    if not isinstance(value, str):
+        raise InputError("optimizer", kind_of(value), "sgd or adam: a server takes no code from a caller")
+    return value
+
+
+OPTIMIZER = Form(str, write=_named_optimizer)
+CODE = Form(str)
+"""A function of Python, which has no JSON."""
 
 
 def _parse_sizes(text: str) -> list[int]:
@@ -136,7 +149,7 @@ class TrainAsk(Ask):
     multiplier: Number | None = _setting(AMOUNT, "Noise, in clipping bounds; by default as the price allows")
     rate: Number | None = _setting(AMOUNT, "Learning rate")
     momentum: Number | None = _setting(AMOUNT, "Momentum of sgd")
-    optimizer: str | None = _setting(TEXT, "sgd or adam", choices=("sgd", "adam"))
+    optimizer: Any = _setting(OPTIMIZER, "sgd or adam; in Python any of optax", choices=("sgd", "adam"))
     schedule: str | None = _setting(TEXT, "constant, cosine or linear", choices=("constant", "cosine", "linear"))
     warmup: int | None = _setting(WHOLE, "Steps over which the learning rate rises")
     ema: Number | None = _setting(AMOUNT, "Decay of the average of the weights, such as 0.99")
@@ -152,6 +165,10 @@ class TrainAsk(Ask):
     copies: int | None = _setting(WHOLE, "Augmented copies of each example", here_only=True, shell=False)
     microbatch: int | None = _setting(WHOLE, "Examples that are clipped at once", here_only=True, shell=False)
     operands: str | None = _setting(TEXT, "bfloat16: faster on some accelerators", here_only=True, shell=False)
+    rows: int | None = _setting(
+        WHOLE, "How many rows of a person count: their gradients are averaged before clipping; 1 by default"
+    )
+    augment: Any = _setting(CODE, "Makes the copies of an example", here_only=True, shell=False)
     delta: Number | None = option(
         AMOUNT, None, help="Its delta; by default as large a part of the allotment's", late=True
     )
@@ -161,8 +178,15 @@ class TrainAsk(Ask):
 
     def recipe_settings(self) -> dict[str, Any]:
         """What is said of the recipe."""
-        said = {name: getattr(self, name) for name in SETTINGS}
+        said = {name: getattr(self, name) for name in SETTINGS if name != "augment"}
+        if not isinstance(self.optimizer, str):
+            del said["optimizer"]  # one of optax is no part of a recipe
         return {name: value for name, value in said.items() if value is not None}
+
+    @property
+    def code(self) -> dict[str, Any]:
+        """What is said in functions: an optimiser of optax, an augmentation."""
+        return {"optimizer": None if isinstance(self.optimizer, str) else self.optimizer, "augment": self.augment}
 
     def paying(self, budget: Budget, name: str | None) -> Allotment:
         """The allotment of kind plan that is named, or the only one."""
@@ -182,7 +206,7 @@ class TrainAsk(Ask):
 
     def checked(self, schema: Schema) -> CheckedTrain | CheckedSearch:
         """The same, read against a schema."""
-        schema.unit.check_named("a model is trained: one row of each person counts")
+        schema.unit.check_named("a model is trained: rows of one person count together")
         if schema.unit.neighbours is not Neighbours.ADD_REMOVE:
             hint = "Sampling is accounted for where a unit is added or removed. Declare neighbours = 'add-remove'."
             raise InputError("unit.neighbours", Phrase(schema.unit.neighbours), "add-remove", hint)

@@ -25,6 +25,7 @@ from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.errors import InputError
 from discreet.learn.encoding import Encoding
+from discreet.learn.examples import count_rows
 from discreet.learn.keys import bits_of
 from discreet.learn.matrix import examples_of
 from discreet.learn.model import two_rows
@@ -132,10 +133,10 @@ class TrainPlan(RunPlan):
         run = self.resume(bits)
         run.keep()
         notify("laying out the examples in the engine")
-        examples = examples_of(self.encoding, self.schema, data, bits_of(run.secret, "rows"), self.condition)
-        recipe = self.recipe
+        recipe, bits = self.recipe, bits_of(run.secret, "rows")
+        examples = examples_of(self.encoding, self.schema, data, bits, self.condition, recipe.rows)
         if self.count is not None:
-            counted = len(examples[1]) + laplace(1 / self.count, bits=bits_of(run.secret, "count"))
+            counted = count_rows(examples) + laplace(1 / self.count, bits=bits_of(run.secret, "count"))
             many = max(1, counted)
             recipe = evolve(recipe, examples=many, lot=recipe.probability * many)
         return self.recorded(replace(run, recipe=recipe).go(examples))
@@ -207,7 +208,7 @@ def _notes(plan: TrainPlan) -> list[str]:
         amount = readable(plan.count)
         notes.append(f"The number of examples is counted with discrete Laplace noise, epsilon = {amount} of it.")
     if plan.schema.unit.column is not None:
-        notes.append(f"Of each {plan.schema.unit.column} one row counts, picked at random.")
+        notes.append(_person_note(plan.schema.unit, recipe.rows))
     if recipe.report_loss is None:
         notes.append("The training loss is private and not shown; report_loss=... shows a noisy one at no charge.")
     elif plan.checkpoint is None:
@@ -217,3 +218,11 @@ def _notes(plan: TrainPlan) -> list[str]:
     if plan.checkpoint is None and recipe.steps > 1:
         notes.append("Without a checkpoint a run that is stopped begins again.")
     return notes
+
+
+def _person_note(unit: Unit, rows: int) -> str:
+    """How much of a person counts."""
+    if rows > 1:
+        return f"Of each {unit.column} up to {rows} rows count: the mean of their gradients is clipped."
+    more = "" if unit.most_rows == 1 else f" rows={unit.most_rows} would average up to {unit.most_rows}."
+    return f"Of each {unit.column} one row counts, picked at random.{more}"

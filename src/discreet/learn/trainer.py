@@ -35,7 +35,7 @@ from discreet.learn.step import Augment, State, Step, of_shape
 if TYPE_CHECKING:
     from discreet.learn.release import ModelRelease
 
-__all__ = ["Trained", "check_losses", "losses_of", "train", "train_losses"]
+__all__ = ["Trained", "check_losses", "check_machinery", "losses_of", "train", "train_losses"]
 
 Tree = Any
 Array = Any
@@ -156,7 +156,7 @@ def train(
         if not callable(function):
             raise InputError(argument, kind_of(function), "a function")
     _check_given(params, recipe, augment)
-    _check_machinery(optimizer, devices)
+    check_machinery(optimizer, devices)
     examples = Examples.read(data, persons)
     if recipe.rows > 1 and examples.persons is None:
         raise InputError("persons", None, f"an array that says whose each row is, where up to {recipe.rows} rows count")
@@ -226,7 +226,7 @@ def train_losses(
     """
     many = count_rows(data)
     _check_given(params, recipe, augment)
-    _check_machinery(optimizer, devices)
+    check_machinery(optimizer, devices)
     recipe = settle_noise(recipe, params)
     shared = tuple(devices) if devices is not None else ()
     chosen: Any = optimizer
@@ -305,7 +305,7 @@ def _parameters(params: Tree) -> None:
         raise InputError("params", Phrase("none"), "at least one array: there is nothing to train")
 
 
-def _check_machinery(optimizer: Any, devices: Any) -> None:
+def check_machinery(optimizer: Any, devices: Any) -> None:
     """Refuse what is neither an optimiser nor a list of devices."""
     if optimizer is not None and not (callable(getattr(optimizer, "init", None)) and hasattr(optimizer, "update")):
         raise InputError("optimizer", kind_of(optimizer), "one of optax, such as optax.adam(1e-3), or None")
