@@ -5,7 +5,7 @@ It is read without JAX, so that it can be described and sent where JAX is not in
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
@@ -62,7 +62,18 @@ def _named(value: str | Model) -> str:
     return value
 
 
-MODEL = Form(str, write=_named)
+def _code_of(field: str) -> Callable[[str], Any]:
+    def load(text: str) -> Any:
+        if find_spec("jax") is None:
+            raise MissingExtraError("learn", "jax")
+        from discreet.learn.named_model import load_model, load_optimizer
+
+        return load_model(text) if field == "model" else load_optimizer(text)
+
+    return load
+
+
+MODEL = Form(str, write=_named, code=_code_of("model"))
 
 
 def _named_optimizer(value: Any) -> str:
@@ -71,7 +82,7 @@ def _named_optimizer(value: Any) -> str:
     return value
 
 
-OPTIMIZER = Form(str, write=_named_optimizer)
+OPTIMIZER = Form(str, write=_named_optimizer, code=_code_of("optimizer"))
 CODE = Form(str)
 """A function of Python, which has no JSON."""
 
@@ -126,7 +137,12 @@ class TrainAsk(Ask):
     kind: ClassVar[str] = "train"
     prices: ClassVar[tuple[str, ...]] = ("epsilon", "share", "within", "confidence")
 
-    model: str | Model = option(MODEL, "logistic", help="logistic or mlp", choices=_NAMED)
+    model: str | Model = option(
+        MODEL,
+        "logistic",
+        help="logistic or mlp; on a command line also MODULE:OBJECT, a Model of your own",
+        choices=_NAMED,
+    )
     target: str = option(
         COLUMN, help="The column, or expression, to tell from the others", names_columns=True, kw_only=True
     )
@@ -149,7 +165,9 @@ class TrainAsk(Ask):
     multiplier: Number | None = _setting(AMOUNT, "Noise, in clipping bounds; by default as the price allows")
     rate: Number | None = _setting(AMOUNT, "Learning rate")
     momentum: Number | None = _setting(AMOUNT, "Momentum of sgd")
-    optimizer: Any = _setting(OPTIMIZER, "sgd or adam; in Python any of optax", choices=("sgd", "adam"))
+    optimizer: Any = _setting(
+        OPTIMIZER, "sgd or adam; on a command line also MODULE:OBJECT, one of optax", choices=("sgd", "adam")
+    )
     schedule: str | None = _setting(TEXT, "constant, cosine or linear", choices=("constant", "cosine", "linear"))
     warmup: int | None = _setting(WHOLE, "Steps over which the learning rate rises")
     ema: Number | None = _setting(AMOUNT, "Decay of the average of the weights, such as 0.99")

@@ -18,6 +18,7 @@ from discreet.learn.encoding import Encoding
 from discreet.learn.model import Model, fit_model, model_named, unpack_weights
 from discreet.learn.recipe import Recipe
 from discreet.learn.row_keys import predictor
+from discreet.learn.weights_file import names_of, write_weights
 from discreet.ledger.door import Answer
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class ModelRelease(Publication):
     @property
     def _model(self) -> Model:
         if self.model is None:
-            hint = "Give it with release.using(Model(apply, params))."
+            hint = "Give it with release.using(Model(apply, params)), on a command line with --model MODULE:OBJECT."
             raise InputError("model", self.described["name"], "a model known by name", hint)
         return self.model
 
@@ -139,20 +140,17 @@ class ModelRelease(Publication):
         return Card.of(self)
 
     def save(self, path: str | Path) -> Path:
-        """Write the weights to an .npz file, and the model card beside it as .md and .json."""
-        place = Path(path)
-        if place.suffix != ".npz":
-            raise InputError("path", str(place), "a file that ends in .npz")
-        paths = jax.tree_util.tree_flatten_with_path(self._model.params)[0] if self.model is not None else None
-        names = (
-            [f"weights_{place}" for place in range(len(self.weights))]
-            if paths is None
-            else [jax.tree_util.keystr(one, simple=True, separator="/") for one, _ in paths]
-        )
-        named: dict[str, Any] = dict(zip(names, self.weights, strict=True))
-        np.savez(place, **named)
-        self.card().save(place)
-        return place
+        """Write the weights to a .npz or .safetensors file, and the model card beside it as .md and .json.
+
+        They are read back by `read_weights`, with the parameters of the model in the shape of these.
+        """
+        unnamed = [f"weights_{place}" for place in range(len(self.weights))]
+        names = unnamed if self.model is None else names_of(self.model.params)
+        card = self.card()
+        told = {"release": self.id, "dataset": self.dataset, "epsilon": card.epsilon, "delta": card.delta}
+        target = write_weights(path, dict(zip(names, self.weights, strict=True)), {**told, "protects": self.unit})
+        card.save(target)
+        return target
 
     def __repr__(self) -> str:
         many = sum(weights.size for weights in self.weights)

@@ -89,7 +89,7 @@ def routes(frame: Frame) -> APIRouter:
                 if outcome.answer is None:
                     raise HTTPException(404, "There is no answer to this release, and so no file of it.")
                 return _file(parts_of(dataset, outcome), part, ending)
-        for name in ("card.md", "model.npz"):
+        for name in ("card.md", "model.npz", "model.safetensors"):
             if identity.endswith(f"/{name}"):
                 outcome = known(dataset, identity.removesuffix(f"/{name}"), caller)
                 if outcome.answer is None or kind_of(outcome) not in _MODELS:
