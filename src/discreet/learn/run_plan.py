@@ -108,15 +108,15 @@ class RunPlan:
     @property
     def query(self) -> dict[str, Any]:
         """The question as plain values, for the record."""
-        model = {**self.model.described, "fingerprint": self.fingerprint}
-        recipe, delta = self.recipe.to_dict(), str(self.delta)
+        asked = self.asked
         return {
             "train": {
-                "model": model,
-                "recipe": recipe,
-                "delta": delta,
+                "model": {**self.model.described, "fingerprint": self.fingerprint},
+                "encoding": asked.pop("encoding"),
+                "recipe": self.recipe.to_dict(),
+                **asked,
+                "delta": str(self.delta),
                 "watched": self.watched,
-                **self.asked,
                 **self._code,
             }
         }
