@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 import jax
 import jax.numpy as jnp
@@ -40,6 +40,8 @@ __all__ = ["Trained", "check_losses", "check_machinery", "losses_of", "train", "
 Tree = Any
 Array = Any
 After = Callable[[State], None]
+Apply = Callable[[Tree, Array], Array]
+Loss = Callable[[Array, Array], Array]
 _REPORTS = 200  # of progress, about
 
 
@@ -58,7 +60,7 @@ class Trained:
 
 
 @lru_cache(maxsize=32)
-def losses_of(apply: Callable[[Tree, Array], Array], loss: Callable[[Array, Array], Array]) -> Losses:
+def losses_of(apply: Apply, loss: Loss) -> Losses:
     """The loss of each example of a batch (x, y). A model with a parameter `key` gets one for each example and step."""
     if takes_key(apply):
         return KeyedLosses(apply, loss)
@@ -70,35 +72,48 @@ def losses_of(apply: Callable[[Tree, Array], Array], loss: Callable[[Array, Arra
     return losses
 
 
+class TrainOptions(TypedDict, total=False):
+    """What else `train` takes, by name, with a ledger or without one."""
+
+    persons: Any
+    dataset: str | None
+    release: str | None
+    allotment: str | None
+    delta: Number | None
+    who: str | None
+    unit: str | None
+    name: str
+    checkpoint: str | Path | None
+    optimizer: Optimizer | None
+    augment: Augment | None
+    devices: Sequence[Any] | None
+    secret: bytes | None
+    state: State | None
+    after: After | None
+
+
 @overload
 def train(
-    apply: Callable[[Tree, Array], Array],
-    loss: Callable[[Array, Array], Array],
+    apply: Apply,
+    loss: Loss,
     params: Tree,
     data: Any,
     recipe: Recipe,
     *,
     ledger: None = None,
-    **others: Any,
+    **options: Unpack[TrainOptions],
 ) -> Trained: ...
 
 
 @overload
 def train(
-    apply: Callable[[Tree, Array], Array],
-    loss: Callable[[Array, Array], Array],
-    params: Tree,
-    data: Any,
-    recipe: Recipe,
-    *,
-    ledger: Any,
-    **others: Any,
+    apply: Apply, loss: Loss, params: Tree, data: Any, recipe: Recipe, *, ledger: Any, **options: Unpack[TrainOptions]
 ) -> ModelRelease: ...
 
 
 def train(
-    apply: Callable[[Tree, Array], Array],
-    loss: Callable[[Array, Array], Array],
+    apply: Apply,
+    loss: Loss,
     params: Tree,
     data: Any,
     recipe: Recipe,
