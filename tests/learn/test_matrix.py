@@ -184,3 +184,41 @@ def test_another_key_picks_other_rows():
     two, _ = read(rows, PERSONS, key=b"two")
     assert one.shape == two.shape
     assert not np.array_equal(one, two)
+
+
+@pytest.mark.parametrize("engine", [on_arrow, on_postgres])
+def test_a_person_has_up_to_so_many_rows_everywhere(engine):
+    schema = Schema(
+        "visits", {**COLUMNS, "p": Integer(-(2**50), 2**50, nullable=False)}, unit=Unit("p", groups=2, rows=400)
+    )
+    encoding = Encoding.of(schema, "short")
+    with engine().open() as data:
+        (x, y), weights = examples_of(encoding, schema, data, Replay(b"k"), rows=400)
+    known = [row for row in rows() if row["p"] is not None and row["short"] in ("a", "it's", "é")]
+    persons = sorted({row["p"] for row in known})
+    own = encoding.rows({name: [row[name] for row in known] for name in COLUMNS})
+    expected = sorted(sorted(map(tuple, own[[row["p"] == one for row in known]])) for one in persons)
+    found = sorted(sorted(map(tuple, seen[weight > 0])) for seen, weight in zip(x, weights, strict=True))
+    assert found == expected
+    assert np.allclose(weights.sum(axis=1), 400)
+    assert y.shape == weights.shape
+
+
+def examples_by_person(rows, most=2, key=b"k"):
+    with source_of(rows).open() as data:
+        (x, y), weights = examples_of(Encoding.of(PERSONS, "rich"), PERSONS, data, Replay(key), rows=most)
+    return [(a.tobytes(), b.tobytes(), c.tobytes()) for a, b, c in zip(x, y, weights, strict=True)]
+
+
+def test_several_rows_of_a_person_are_one_example_whatever_others_hold():
+    whole = examples_by_person(rows := table(300))
+    persons = rows["person"].to_pylist()
+    for gone in ("p0", "p7", "p50"):
+        left = list(whole)
+        for example in examples_by_person(rows.take([i for i, person in enumerate(persons) if person != gone])):
+            left.remove(example)
+        assert len(left) == 1
+    turned = rows.take(np.random.default_rng(4).permutation(300))
+    assert examples_by_person(turned) == whole
+    assert sorted(examples_by_person(rows, key=b"other")) != sorted(whole)
+    assert len(set(examples_by_person(rows, most=9))) == len(whole)

@@ -6,18 +6,24 @@ import pytest
 
 pytest.importorskip("jax")
 
+from dataclasses import replace
 from fractions import Fraction
 
 import jax
+import jax.numpy as jnp
 import numpy as np
+import optax
 from attrs import evolve
-from train_people import FIXED, charges, table
+from train_people import BUDGET, FIXED, PERSONS, charges, table
 
+import discreet
 from chance import frequency_fits
+from discreet.data.source import source_of
 from discreet.errors import InputError
 from discreet.learn.noise import drawn_noise
 from discreet.learn.optimizer import optimizer_of
 from discreet.learn.step import Step
+from discreet.noise.bits import SystemBits
 
 
 def test_a_weak_delta_and_other_limits_are_said_in_the_plan(curator):
@@ -119,3 +125,77 @@ def test_an_accuracy_that_says_nothing_is_refused_with_the_reason(curator, asked
 def test_a_confidence_without_a_price_is_refused(curator):
     with pytest.raises(InputError, match="no price is named"):
         curator.train(target="rich", examples=400, **FIXED).plan(confidence=0.9)
+
+
+@pytest.fixture
+def persons(tmp_path):
+    return discreet.open(table(), PERSONS, ledger=tmp_path / "persons.db", budget=BUDGET, who="someone", create=True)
+
+
+def test_rows_of_a_person_are_averaged_where_it_is_asked_for(persons):
+    asked = {"target": "rich", "examples": 130, "lot": 60, "steps": 4, "multiplier": 4}
+    one, several = (persons.train(**asked, **more).plan(delta=1e-6) for more in ({}, {"rows": 3}))
+    assert "one row counts, picked at random. rows=9 would average up to 9." in str(one)
+    assert "up to 3 rows count: the mean of their gradients is clipped" in str(several)
+    assert one.plan.charge == several.plan.charge
+    assert one.plan.digest != several.plan.digest
+    assert one.plan.digest == persons.train(**asked, rows=1).plan(delta=1e-6).plan.digest
+    model = several.release(release="mean")
+    assert (model.recipe.rows, persons.release("mean").recipe.rows) == (3, 3)
+    assert set(model.predict(table(20))) <= {"no", "yes"}
+    assert "averaged before clipping" in model.card().to_markdown()
+
+
+def test_more_rows_than_the_schema_lets_count_are_refused(persons, curator):
+    for desk, given, said in (
+        (persons, 10, "at most the 9 rows"),
+        (persons, "x", "whole number"),
+        (curator, 2, "one row"),
+    ):
+        with pytest.raises(InputError, match=said) as caught:
+            desk.train(target="rich", examples=400, rows=given)
+        assert caught.value.field == "rows"
+    with pytest.raises(InputError, match="searched for"):
+        persons.train(target="rich", examples=130, lot=60, steps=2, rows=3).search(
+            [{"rate": 1}, {"rate": 2}], epsilon=1
+        )
+
+
+def test_the_noisy_count_of_persons_is_theirs_and_not_of_rows(persons):
+    offer = persons.train(target="rich", probability="1/2", steps=2, multiplier=5, rows=3).plan(delta=1e-6)
+    offer = replace(offer, plan=replace(offer.plan, count=Fraction(10**6)))  # all but exact
+    assert offer.plan.cost is not None
+    with source_of(table()).open() as data:
+        made = offer.plan.measure(data, SystemBits())["train"]["recipe"]["examples"]
+    labelled = {
+        person
+        for person, label in zip(table()["person"].to_pylist(), table()["rich"].to_pylist(), strict=True)
+        if label is not None
+    }
+    assert made == len(labelled)
+
+
+def test_an_optimizer_and_an_augmentation_of_ones_own_are_used_and_on_record(curator):
+    def look(key, batch):
+        x, y = batch
+        return jnp.concatenate([x, x + 0.1 * jax.random.normal(key, x.shape)]), jnp.concatenate([y, y])
+
+    own = {"target": "rich", "examples": 400, **FIXED, "copies": 2, "augment": look}
+    plain = curator.train(**own).plan(delta=1e-7)
+    offer = curator.train(**own, optimizer=optax.adamw(optax.cosine_decay_schedule(0.1, 6))).plan(delta=1e-7)
+    assert len({plain.plan.digest, offer.plan.digest}) == 2
+    assert set(offer.plan.query["train"]) - set(plain.plan.query["train"]) == {"optimizer"}
+    assert offer.plan.query["train"]["augment"] == plain.plan.query["train"]["augment"]
+    assert offer.release().recipe.copies == 2
+    for field, given in {"augment": 3, "optimizer": 3}.items():
+        with pytest.raises(InputError) as caught:
+            curator.train(**own | {field: given}).plan(delta=1e-7)
+        assert caught.value.field == field
+
+
+def test_code_is_not_sent_to_a_server(curator):
+    for code in ({"optimizer": optax.sgd(1.0)}, {"augment": lambda key, batch: batch}):
+        ask = curator.train(target="rich", examples=400, **code).ask
+        with pytest.raises(InputError, match=r"takes no code|has no JSON"):
+            ask.to_dict()
+    assert curator.train(target="rich", examples=400, optimizer="adam").ask.to_dict()["optimizer"] == "adam"

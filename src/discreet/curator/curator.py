@@ -364,7 +364,9 @@ class Curator(RegionalJobs):
         `model` is "logistic", "mlp" (with `hidden` layers) or a `discreet.learn.model.Model`. `examples` says how many
         rows there are as far as the public knows, with a `lot` (the expected number of examples in a step) or a
         `probability`; without it, a noisy count is bought. The run lasts so many `steps` or `epochs`; gradients are
-        clipped to `bound`. `settings` are those of a `discreet.learn.recipe.Recipe`: rate, momentum, ema, noise...
+        clipped to `bound`. `settings` are those of a `discreet.learn.recipe.Recipe`: rate, momentum, ema, noise...;
+        `optimizer` may be any of optax, and `augment(key, batch)` makes `copies` of an example. Where the unit is a
+        person, `rows` of each count: their gradients are averaged before clipping (one row, unless said otherwise).
         `plan` takes a `delta`, and a `checkpoint`: a file to keep the run in, so that it survives a crash. If steps and
         multiplier are both given, the price follows from them and none is named.
         """

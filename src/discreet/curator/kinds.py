@@ -101,7 +101,16 @@ KINDS: Mapping[str, Kind] = {
             long=True,
             version=2,
         ),
-        Kind("train", "trained model", _MODEL, "discreet.learn.ask:TrainAsk", ("train",), long=True, needs=_JAX),
+        Kind(
+            "train",
+            "trained model",
+            _MODEL,
+            "discreet.learn.ask:TrainAsk",
+            ("train",),
+            long=True,
+            version=2,
+            needs=_JAX,
+        ),
         Kind("search", "trained model", _MODEL, "discreet.learn.ask:SearchAsk", ("search",), long=True, needs=_JAX),
         Kind("loads", "set of loads", _LOADS, "discreet.power.ask:LoadsAsk", ("alpha_mw",), long=True),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import uuid
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +15,7 @@ from discreet.core.exact import Number
 from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.plan import as_paid
 from discreet.core.signature import typed
-from discreet.errors import InputError, RunError
+from discreet.errors import InputError
 from discreet.ledger.budget import label
 from discreet.ledger.door import Answer, check_how, publish
 from discreet.ledger.ledger import Ledger
@@ -62,12 +63,8 @@ class Checkpointed(Protocol):
         """The file."""
         ...
 
-    def resume(self) -> Any:
-        """The run as the file holds it; refused if the file is of something else."""
-        ...
-
-    def clear(self) -> None:
-        """Destroy the file, if it is of this plan."""
+    def kept(self, *, answered: bool) -> AbstractContextManager[None]:
+        """Around the door: a file of something else is refused first, and the file is destroyed when all is over."""
         ...
 
 
@@ -154,20 +151,11 @@ class Offer(Generic[Made_co]):
         known = None if release is None else self.desk.ledger.find(release)
         plan = self.plan if known is None else as_paid(self.plan, known.charged.digest)
         delta = plan.delta if plan.allotment.kind == "plan" else None
-        kept = isinstance(plan, Checkpointed) and plan.checkpoint is not None
-        if kept and (known is None or known.answer is None):
-            plan.resume()  # a checkpoint of something else is refused before anything is spent
-        try:
-            answer = self.desk.through_the_door(
+        answered = known is not None and known.answer is not None
+        with plan.kept(answered=answered) if isinstance(plan, Checkpointed) else nullcontext():
+            return self.desk.through_the_door(
                 plan, plan.columns, release=release, why=why, delta=delta, request=self.request
             )
-        except RunError:
-            if kept:
-                plan.clear()
-            raise
-        if kept:
-            plan.clear()
-        return answer
 
     def _read(self, answer: Answer) -> Made_co:
         paid = Quote(self.plan.allotment, answer.charge, self.quote.left)

@@ -1,11 +1,12 @@
 """Models with an epsilon: training on private data so that the weights may be published.
 
 Asked for at a desk (`curator.train`): `TrainAsk`, `SearchAsk`, the `ModelRelease` that comes of them, its `Card`, and
-`Model`, a function of one's own to train. Without a ledger: `train` by a `Recipe`, the price of a `Search`, losses
-(`cross_entropy`, `logistic`, `squared`, `absolute`), networks to start from (`dense`, `convolutional`,
-`wide_residual`), `dropout` by each example's own key, a `Run` that survives crashes in its `Checkpoint`, and
-`Canaries` that a `Watch` looks for in it. Clipped sums of gradients are in `discreet.learn.clip`, estimators in
-scikit-learn's manner in `discreet.learn.estimators`. Names load on first use; all but the asks and the recipe need the
+`Model`, a function of one's own to train. On arrays and iterators, under a ledger or without one: `train` by a
+`Recipe`, the price of a `Search`, losses (`cross_entropy`, `logistic`, `squared`, `absolute`), networks to start from
+(`dense`, `convolutional`, `wide_residual`), `dropout` by each example's own key, a `Run` that survives crashes in its
+`Checkpoint`, and `Canaries` that a `Watch` looks for in it. `read_weights` and `write_weights` are for files.
+Clipped sums of gradients are in `discreet.learn.clip`, estimators in scikit-learn's manner in
+`discreet.learn.estimators`. Names load on first use; all but the asks and the recipe need the
 extra `learn`.
 """
 
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from discreet.learn.trainer import Trained as Trained
     from discreet.learn.trainer import losses_of as losses_of
     from discreet.learn.trainer import train as train
+    from discreet.learn.weights_file import read_weights as read_weights
+    from discreet.learn.weights_file import write_weights as write_weights
 
 __getattr__, __dir__, __all__ = lazy(
     __name__,
@@ -62,6 +65,7 @@ __getattr__, __dir__, __all__ = lazy(
         "run": ("Run", "fingerprint", "identity_of", "resume"),
         "search": ("Search",),
         "trainer": ("Trained", "losses_of", "train"),
+        "weights_file": ("read_weights", "write_weights"),
     },
     extra="learn",
 )

@@ -5,7 +5,7 @@ It is read without JAX, so that it can be described and sent where JAX is not in
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from discreet.learn.model import Model
     from discreet.learn.training import CheckedSearch, CheckedTrain
 
-__all__ = ["SETTINGS", "SearchAsk", "TrainAsk"]
+__all__ = ["SETTINGS", "SearchAsk", "TrainAsk", "paying_plan"]
 
 _DIVIDE = (
     "A model is charged as one fixed plan: give the budget an allotment of kind plan, in discreet.toml as "
@@ -50,8 +50,10 @@ SETTINGS = (
     "noise",
     "report_loss",
     "operands",
+    "rows",
+    "augment",
 )
-"""Fields that are those of a `discreet.learn.recipe.Recipe`, which has their defaults."""
+"""Fields that are those of a `discreet.learn.recipe.Recipe`, which has their defaults; and the maker of copies."""
 
 
 def _named(value: str | Model) -> str:
@@ -60,7 +62,29 @@ def _named(value: str | Model) -> str:
     return value
 
 
-MODEL = Form(str, write=_named)
+def _code_of(field: str) -> Callable[[str], Any]:
+    def load(text: str) -> Any:
+        if find_spec("jax") is None:
+            raise MissingExtraError("learn", "jax")
+        from discreet.learn.named_model import load_model, load_optimizer
+
+        return load_model(text) if field == "model" else load_optimizer(text)
+
+    return load
+
+
+MODEL = Form(str, write=_named, code=_code_of("model"))
+
+
+def _named_optimizer(value: Any) -> str:
+    if not isinstance(value, str):
+        raise InputError("optimizer", kind_of(value), "sgd or adam: a server takes no code from a caller")
+    return value
+
+
+OPTIMIZER = Form(str, write=_named_optimizer, code=_code_of("optimizer"))
+CODE = Form(str)
+"""A function of Python, which has no JSON."""
 
 
 def _parse_sizes(text: str) -> list[int]:
@@ -97,6 +121,15 @@ def _setting(form: Form, help: str, **more: Any) -> Any:
     return option(form, None, help=help, **more)
 
 
+def paying_plan(budget: Budget, name: str | None) -> Allotment:
+    """The allotment of kind plan that is named, or the only one: a run is charged as one fixed plan."""
+    plans = [part for part in budget.allotments if part.kind == "plan"]
+    part = plans[0] if name is None and len(plans) == 1 else budget.allotment(name)
+    if part.kind != "plan":
+        raise InputError("allotment", Phrase(f"{part.name} ({part.kind})"), "an allotment of kind plan", _DIVIDE)
+    return part
+
+
 @frozen(eq=False)
 class TrainAsk(Ask):
     """A model of `target`, trained so that its weights may be published."""
@@ -104,7 +137,12 @@ class TrainAsk(Ask):
     kind: ClassVar[str] = "train"
     prices: ClassVar[tuple[str, ...]] = ("epsilon", "share", "within", "confidence")
 
-    model: str | Model = option(MODEL, "logistic", help="logistic or mlp", choices=_NAMED)
+    model: str | Model = option(
+        MODEL,
+        "logistic",
+        help="logistic or mlp; on a command line also MODULE:OBJECT, a Model of your own",
+        choices=_NAMED,
+    )
     target: str = option(
         COLUMN, help="The column, or expression, to tell from the others", names_columns=True, kw_only=True
     )
@@ -127,7 +165,9 @@ class TrainAsk(Ask):
     multiplier: Number | None = _setting(AMOUNT, "Noise, in clipping bounds; by default as the price allows")
     rate: Number | None = _setting(AMOUNT, "Learning rate")
     momentum: Number | None = _setting(AMOUNT, "Momentum of sgd")
-    optimizer: str | None = _setting(TEXT, "sgd or adam", choices=("sgd", "adam"))
+    optimizer: Any = _setting(
+        OPTIMIZER, "sgd or adam; on a command line also MODULE:OBJECT, one of optax", choices=("sgd", "adam")
+    )
     schedule: str | None = _setting(TEXT, "constant, cosine or linear", choices=("constant", "cosine", "linear"))
     warmup: int | None = _setting(WHOLE, "Steps over which the learning rate rises")
     ema: Number | None = _setting(AMOUNT, "Decay of the average of the weights, such as 0.99")
@@ -143,6 +183,10 @@ class TrainAsk(Ask):
     copies: int | None = _setting(WHOLE, "Augmented copies of each example", here_only=True, shell=False)
     microbatch: int | None = _setting(WHOLE, "Examples that are clipped at once", here_only=True, shell=False)
     operands: str | None = _setting(TEXT, "bfloat16: faster on some accelerators", here_only=True, shell=False)
+    rows: int | None = _setting(
+        WHOLE, "How many rows of a person count: their gradients are averaged before clipping; 1 by default"
+    )
+    augment: Any = _setting(CODE, "Makes the copies of an example", here_only=True, shell=False)
     delta: Number | None = option(
         AMOUNT, None, help="Its delta; by default as large a part of the allotment's", late=True
     )
@@ -152,16 +196,19 @@ class TrainAsk(Ask):
 
     def recipe_settings(self) -> dict[str, Any]:
         """What is said of the recipe."""
-        said = {name: getattr(self, name) for name in SETTINGS}
+        said = {name: getattr(self, name) for name in SETTINGS if name != "augment"}
+        if not isinstance(self.optimizer, str):
+            del said["optimizer"]  # one of optax is no part of a recipe
         return {name: value for name, value in said.items() if value is not None}
+
+    @property
+    def code(self) -> dict[str, Any]:
+        """What is said in functions: an optimiser of optax, an augmentation."""
+        return {"optimizer": None if isinstance(self.optimizer, str) else self.optimizer, "augment": self.augment}
 
     def paying(self, budget: Budget, name: str | None) -> Allotment:
         """The allotment of kind plan that is named, or the only one."""
-        plans = [part for part in budget.allotments if part.kind == "plan"]
-        part = plans[0] if name is None and len(plans) == 1 else budget.allotment(name)
-        if part.kind != "plan":
-            raise InputError("allotment", Phrase(f"{part.name} ({part.kind})"), "an allotment of kind plan", _DIVIDE)
-        return part
+        return paying_plan(budget, name)
 
     def price(self, **words: Any) -> Price | None:
         """The price, if one is named: steps and multiplier may fix it.
@@ -177,7 +224,7 @@ class TrainAsk(Ask):
 
     def checked(self, schema: Schema) -> CheckedTrain | CheckedSearch:
         """The same, read against a schema."""
-        schema.unit.check_named("a model is trained: one row of each person counts")
+        schema.unit.check_named("a model is trained: rows of one person count together")
         if schema.unit.neighbours is not Neighbours.ADD_REMOVE:
             hint = "Sampling is accounted for where a unit is added or removed. Declare neighbours = 'add-remove'."
             raise InputError("unit.neighbours", Phrase(schema.unit.neighbours), "add-remove", hint)

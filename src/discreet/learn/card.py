@@ -63,7 +63,7 @@ class Card:
         return cls(
             name=str(release.described["name"]),
             dataset=release.dataset,
-            target=release.encoding.target.name,
+            target=release.target,
             epsilon=readable(release.epsilon),
             delta=readable(release.delta),
             unit=release.unit,
@@ -159,6 +159,7 @@ class Card:
             ("steps (T)", f"{recipe.steps:,}"),
             ("noise multiplier (sigma)", f"{readable(recipe.multiplier, 6, 'near')}, {recipe.noise}"),
             ("clipping bound (C)", f"{recipe.bound:g}"),
+            *([("rows of one unit", _averaged(recipe))] if recipe.rows > 1 else []),
             ("accountant", self.accountant),
             ("search over settings", self.tuning),
             ("audit", "none" if self.audit is None else "; ".join(f"{k}: {v}" for k, v in self.audit.items())),
@@ -177,6 +178,10 @@ class Card:
 
 def _accountant() -> str:
     return f"privacy loss distribution (dp-accounting {version('dp-accounting')}), rounded up"
+
+
+def _averaged(recipe: Recipe) -> str:
+    return f"up to {recipe.rows} count, their gradients averaged before clipping"
 
 
 def _inline(text: str) -> str:

@@ -1,12 +1,12 @@
 """The examples of a private table, laid out in its engine: whole numbers come back, in an order of their own.
 
 Rows are sorted by what they hold, so that the same table gives the same examples wherever it is read from and in
-whatever order: a run that is taken up again finds them as they were. Of each person one row counts.
+whatever order: a run that is taken up again finds them as they were. Of each person one row counts, or up to so many.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -19,6 +19,7 @@ from discreet.data.read import as_declared, bounded, identity, whole
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.learn.encoding import MISSING, STEPS, Encoding, Part
+from discreet.learn.persons import fill_up, rows_apart
 from discreet.noise.bits import words
 from discreet.query.compile import chosen
 from discreet.query.contribution import order_of
@@ -37,23 +38,46 @@ _EPOCH = date(1970, 1, 1).toordinal()
 
 
 def examples_of(
-    encoding: Encoding, schema: Schema, data: Connection, bits: Bits, condition: Predicate | None = None
-) -> tuple[NDArray[np.float32], NDArray[Any]]:
-    """What the model sees and what it is to tell, one row an example.
+    encoding: Encoding,
+    schema: Schema,
+    data: Connection,
+    bits: Bits,
+    condition: Predicate | None = None,
+    rows: int = 1,
+) -> Any:
+    """What the model sees and what it is to tell, one row an example; with more `rows`, as `persons.by_person` has it.
 
     Guarantee: one row of the table, or one person where the unit is a person, is at most one example, and what it is
     depends on their rows and `bits` alone. A row whose target is missing is no example.
     """
     salt = [int(word) & _MASK for word in words(bits, 8)]
-    found = data.integers(_coded(encoding, schema, data.table, salt, condition))
+    found = data.integers(_coded(encoding, schema, data.table, salt, condition, rows))
     codes = {part.name: found[f"c{place}"] for place, part in enumerate(encoding.parts)}
+    if rows > 1:
+        return _by_person(encoding, codes, found[_PERSON], found[_PLACE], rows)
     order = np.lexsort([codes[part.name] for part in encoding.parts])
     codes = {name: column[order] for name, column in codes.items()}
     return encoding.inputs(codes), encoding.outputs(codes)
 
 
+def _by_person(
+    encoding: Encoding, codes: Mapping[str, NDArray[Any]], person: NDArray[Any], place: NDArray[Any], rows: int
+) -> Any:
+    """Examples by person, sorted by what their rows hold."""
+    order = np.lexsort((place, person))
+    person = np.unique(person[order], return_inverse=True)[1]
+    index, weights = fill_up(person, place[order], rows)
+    index = order[index]
+    columns = [codes[part.name][index] for part in encoding.parts]
+    sort = np.lexsort([weights[:, 0], *(column[:, row] for row in reversed(range(rows)) for column in columns)])
+    index, weights = index[sort], weights[sort]
+    flat = {name: column[index.ravel()] for name, column in codes.items()}
+    laid_out = [leaf.reshape(*index.shape, *leaf.shape[1:]) for leaf in (encoding.inputs(flat), encoding.outputs(flat))]
+    return rows_apart(tuple(laid_out), weights)
+
+
 def _coded(
-    encoding: Encoding, schema: Schema, table: Expression, salt: Sequence[int], condition: Predicate | None
+    encoding: Encoding, schema: Schema, table: Expression, salt: Sequence[int], condition: Predicate | None, most: int
 ) -> Expression:
     table = chosen(Query(condition), schema, table)
     listed = [part for part in encoding.parts if isinstance(part.column, (Category, Boolean))]
@@ -72,7 +96,7 @@ def _coded(
     rows = rows.filter(rows[f"c{len(encoding.parts) - 1}"] >= 0)
     if schema.unit.column is None:
         return rows
-    return _one_each(rows.filter(rows[_PERSON].notnull()), [f"c{i}" for i in range(len(encoding.parts))], salt)
+    return _first_rows(rows.filter(rows[_PERSON].notnull()), [f"c{i}" for i in range(len(encoding.parts))], salt, most)
 
 
 def _labels(part: Part) -> tuple[Any, ...]:
@@ -112,8 +136,11 @@ def _steps(part: Part, raw: Expression) -> Expression:
     )
 
 
-def _one_each(rows: Expression, names: Sequence[str], salt: Sequence[int]) -> Expression:
-    """One row of each person: the first in the order of a keyed hash of what the rows hold, ties by what they hold."""
+def _first_rows(rows: Expression, names: Sequence[str], salt: Sequence[int], most: int) -> Expression:
+    """Rows of each person: the first by a keyed hash of what the rows hold, ties by what they hold.
+
+    Where it is more than one, with a number for the person and the row's place.
+    """
     import ibis
 
     folded = ibis.literal(0, "int64")
@@ -123,4 +150,8 @@ def _one_each(rows: Expression, names: Sequence[str], salt: Sequence[int]) -> Ex
     rows = rows.mutate(**{_ORDER: order_of(rows[_PERSON], folded, _BITS, salt)})
     place = ibis.row_number().over(ibis.window(group_by=_PERSON, order_by=[_ORDER, *names]))
     rows = rows.mutate(**{_PLACE: place})
-    return rows.filter(rows[_PLACE] == 0).select(*names)
+    if most == 1:
+        return rows.filter(rows[_PLACE] == 0).select(*names)
+    rows = rows.filter(rows[_PLACE] < most)
+    number = ibis.dense_rank().over(ibis.window(order_by=_PERSON))
+    return rows.select(*names, **{_PLACE: rows[_PLACE].cast("int32"), _PERSON: number.cast("int32")})

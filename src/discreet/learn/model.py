@@ -14,13 +14,13 @@ import numpy as np
 
 from discreet.errors import InputError
 from discreet.learn.encoding import Encoding
-from discreet.learn.gradients import Losses
+from discreet.learn.gradients import Augment, Losses
 from discreet.learn.objective import cross_entropy, squared
 from discreet.learn.recipe import Recipe
 from discreet.learn.row_keys import predictor
 from discreet.learn.trainer import check_losses, losses_of
 
-__all__ = ["Model", "check_trainable", "fit_model", "model_named", "pack_weights", "unpack_weights"]
+__all__ = ["Model", "check_trainable", "fit_model", "model_named", "pack_weights", "two_rows", "unpack_weights"]
 
 Tree = Any
 Array = Any
@@ -107,11 +107,15 @@ def fit_model(model: Model, encoding: Encoding) -> Model:
     return Model(model.apply, params, loss, model.name, model.hidden)
 
 
-def check_trainable(model: Model, encoding: Encoding, recipe: Recipe) -> None:
+def check_trainable(model: Model, encoding: Encoding, recipe: Recipe, augment: Augment | None = None) -> None:
     """Raise what training this model by a recipe would raise, before anything is spent or read."""
+    check_losses(model.losses, model.params, two_rows(encoding), recipe, augment)
+
+
+def two_rows(encoding: Encoding) -> tuple[Array, Array]:
+    """Two made-up examples of a table, of the shapes that all have."""
     kind = np.int32 if encoding.classes else np.float32
-    two = np.zeros((2, encoding.width), dtype=np.float32), np.zeros(2, dtype=kind)
-    check_losses(model.losses, model.params, two, recipe)
+    return np.zeros((2, encoding.width), dtype=np.float32), np.zeros(2, dtype=kind)
 
 
 def pack_weights(tree: Tree) -> list[dict[str, Any]]:

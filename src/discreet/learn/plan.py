@@ -8,12 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
-from pathlib import Path
 from statistics import NormalDist
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
-import numpy as np
 from attrs import evolve
 
 from discreet.accounting.pld import COARSE, privacy_loss
@@ -27,15 +24,13 @@ from discreet.core.unit import Unit
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.errors import InputError
-from discreet.learn.checkpoint import Checkpoint
 from discreet.learn.encoding import Encoding
+from discreet.learn.examples import count_rows
 from discreet.learn.keys import bits_of
 from discreet.learn.matrix import examples_of
-from discreet.learn.model import Model, pack_weights
+from discreet.learn.model import two_rows
 from discreet.learn.noise import drawn_noise
-from discreet.learn.recipe import Recipe
-from discreet.learn.run import Run, fingerprint, identity_of, resume
-from discreet.ledger.budget import Allotment, Charge
+from discreet.learn.run_plan import RunPlan
 from discreet.noise.laplace import laplace
 from discreet.query.predicate import Predicate, columns_of, predicate_to
 
@@ -44,12 +39,11 @@ __all__ = ["TrainPlan", "planned_before"]
 P = TypeVar("P")
 
 
-@dataclass(frozen=True, eq=False)
-class TrainPlan:
-    """A model to be trained under one fixed price. Nothing is read and nothing is spent by making one.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TrainPlan(RunPlan):
+    """A model to be trained on a table under one fixed price. Nothing is read and nothing is spent by making one.
 
-    `count` is the epsilon that the number of examples is bought with; None where it was declared. `checkpoint` is where
-    the run is kept; of what is computed it only decides when reported losses are shown.
+    `count` is the epsilon that the number of examples is bought with; None where it was declared.
 
     Guarantee
         The weights (every state of the run, the average, the reported losses and the count) cost `cost`: one row, or
@@ -57,23 +51,21 @@ class TrainPlan:
         Proof: docs/proofs/training.md.
     """
 
-    kind: ClassVar[str] = "train"
-    version: ClassVar[int] = 1
     schema: Schema
     encoding: Encoding
-    model: Model
-    recipe: Recipe
-    allotment: Allotment
-    delta: Fraction
     condition: Predicate | None = None
     count: Fraction | None = None
-    checkpoint: Path | None = None
     confidence: float = 0.95
     """Of the error that is stated; what is released does not depend on it."""
     warnings: tuple[str, ...] = ()
     """What to know of the price before it is paid."""
     earlier: Callable[[], TrainPlan] | None = None
     """Plans the same with the noise, or the steps, that were found before."""
+
+    @property
+    def version(self) -> int:
+        """The form of its record: the first, unless it names something that came later."""
+        return 1 if self.recipe.rows == 1 else 2
 
     @property
     def former(self) -> tuple[TrainPlan, ...]:
@@ -97,11 +89,6 @@ class TrainPlan:
             return self.recipe.cost
         return Composed([self.recipe.cost, LaplaceNoise(1 / self.count, 1)])
 
-    @cached_property
-    def charge(self) -> Charge:
-        """The price in the currency of the allotment."""
-        return self.allotment.price(self.cost, self.delta)
-
     def spent(self, steps: int) -> Fraction:
         """About the epsilon that the count and the first `steps` steps have cost, from above: for progress."""
         if self.count is None and not steps:
@@ -111,39 +98,18 @@ class TrainPlan:
         return privacy_loss(Composed(parts), COARSE).epsilon(self.delta)
 
     @property
-    def mechanism(self) -> str:
-        """What adds the noise, in words."""
-        return (
-            f"{self.recipe.noise_words} noise, multiplier {float(self.recipe.multiplier):.6g}, on clipped gradients of "
-            f"Poisson lots (probability {float(self.recipe.probability):.6g}), {self.recipe.steps:,} steps"
-        )
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """A hash of what the model computes and of where it starts."""
-        x = np.zeros((2, self.encoding.width), dtype=np.float32)
-        y = np.zeros(2, dtype=np.int32 if self.encoding.classes else np.float32)
-        return fingerprint(self.model.losses, self.model.params, (x, y))
+    def two(self) -> tuple[Any, Any]:
+        """Two made-up rows, as the encoding lays them out."""
+        return two_rows(self.encoding)
 
     @property
-    def query(self) -> dict[str, Any]:
-        """The question as plain values, for the record."""
+    def asked(self) -> dict[str, Any]:
+        """What is recorded of the question beside model and recipe."""
         return {
-            "train": {
-                "model": {**self.model.described, "fingerprint": self.fingerprint},
-                "encoding": self.encoding.to_dict(),
-                "recipe": self.recipe.to_dict(),
-                "where": None if self.condition is None else predicate_to(self.condition),
-                "count": None if self.count is None else str(self.count),
-                "delta": str(self.delta),
-                "watched": self.watched,
-            }
+            "encoding": self.encoding.to_dict(),
+            "where": None if self.condition is None else predicate_to(self.condition),
+            "count": None if self.count is None else str(self.count),
         }
-
-    @property
-    def watched(self) -> bool:
-        """Whether noisy losses are shown as the run goes: only where the run can be gone on with after a crash."""
-        return self.checkpoint is not None and self.recipe.report_loss is not None
 
     @property
     def digest(self) -> str:
@@ -162,49 +128,18 @@ class TrainPlan:
         """What there is to know before it is paid."""
         return _explain(self)
 
-    def resume(self, bits: Bits | None = None) -> Run:
-        """The run as its checkpoint holds it, or a new one; refused if the file is of something else."""
-        kept = None if self.checkpoint is None else Checkpoint(self.checkpoint)
-        identity = identity_of(self.recipe, self.fingerprint, plan=self.digest)
-        return resume(self.model.losses, self.model.params, self.recipe, identity, checkpoint=kept, bits=bits)
-
-    def clear(self) -> None:
-        """Destroy the checkpoint, if it is of this plan and not of another run that was given the same file."""
-        if self.checkpoint is not None:
-            kept = Checkpoint(self.checkpoint)
-            if kept.identity().get("plan") == self.digest:
-                kept.destroy()
-
-    def begun(self) -> bool:
-        """Whether the checkpoint holds a run of this plan; refused if the file is of something else."""
-        return self.resume().begun
-
     def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Lay out the examples in the engine, train. Called by the one door only."""
         run = self.resume(bits)
         run.keep()
         notify("laying out the examples in the engine")
-        examples = examples_of(self.encoding, self.schema, data, bits_of(run.secret, "rows"), self.condition)
-        recipe = self.recipe
+        recipe, bits = self.recipe, bits_of(run.secret, "rows")
+        examples = examples_of(self.encoding, self.schema, data, bits, self.condition, recipe.rows)
         if self.count is not None:
-            counted = len(examples[1]) + laplace(1 / self.count, bits=bits_of(run.secret, "count"))
+            counted = count_rows(examples) + laplace(1 / self.count, bits=bits_of(run.secret, "count"))
             many = max(1, counted)
             recipe = evolve(recipe, examples=many, lot=recipe.probability * many)
-        trained = replace(run, recipe=recipe).go(examples)
-        notify("recording")
-        return {
-            "train": {
-                **self.query["train"],
-                "recipe": recipe.to_dict(),
-                "weights": pack_weights(trained.params),
-                "losses": trained.losses,
-                "unit": str(self.schema.unit),
-            }
-        }
-
-    def publish(self, measured: dict[str, Any]) -> dict[str, Any]:
-        """As it was measured: weights with noise in every step are what is published."""
-        return measured
+        return self.recorded(replace(run, recipe=recipe).go(examples))
 
 
 def planned_before(earlier: Callable[[], P] | None) -> tuple[P, ...]:
@@ -273,7 +208,7 @@ def _notes(plan: TrainPlan) -> list[str]:
         amount = readable(plan.count)
         notes.append(f"The number of examples is counted with discrete Laplace noise, epsilon = {amount} of it.")
     if plan.schema.unit.column is not None:
-        notes.append(f"Of each {plan.schema.unit.column} one row counts, picked at random.")
+        notes.append(_person_note(plan.schema.unit, recipe.rows))
     if recipe.report_loss is None:
         notes.append("The training loss is private and not shown; report_loss=... shows a noisy one at no charge.")
     elif plan.checkpoint is None:
@@ -283,3 +218,11 @@ def _notes(plan: TrainPlan) -> list[str]:
     if plan.checkpoint is None and recipe.steps > 1:
         notes.append("Without a checkpoint a run that is stopped begins again.")
     return notes
+
+
+def _person_note(unit: Unit, rows: int) -> str:
+    """How much of a person counts."""
+    if rows > 1:
+        return f"Of each {unit.column} up to {rows} rows count: the mean of their gradients is clipped."
+    more = "" if unit.most_rows == 1 else f" rows={unit.most_rows} would average up to {unit.most_rows}."
+    return f"Of each {unit.column} one row counts, picked at random.{more}"

@@ -57,10 +57,11 @@ class Recipe:
     `multiplier * bound` in every entry, is divided by `lot` (the expected one) and handed to the optimiser.
 
     `examples` is the number of examples as the public knows it. `copies` of an example (augmentations) are averaged
-    before clipping. `microbatch` examples are held in memory at once; a lot may need several. `ema` is the decay of the
-    average of the parameters, 0 for none. `noise` is "exact" (integers, exact bits), "device" (integers, drawn by
-    table on the device and added to single-precision sums), or "auto": exact on a CPU up to a million parameters and
-    elsewhere up to a thousand, else device. "float" is what 0.1 called "device": it can be read, and not trained with.
+    before clipping. So are up to `rows` rows of a person, where examples are persons: a person is one example.
+    `microbatch` examples are held in memory at once; a lot may need several. `ema` is the decay of the average of the
+    parameters, 0 for none. `noise` is "exact" (integers, exact bits), "device" (integers, drawn by table on the device
+    and added to single-precision sums), or "auto": exact on a CPU up to a million parameters and elsewhere up to a
+    thousand, else device. "float" is what 0.1 called "device": it can be read, and not trained with.
     `how` is for `clipped_sum`; "ghost", a choice of 0.1, is read as "auto".
     `report_loss` is the largest loss of an example that counts in a noisy mean loss shown at each step; the noise is
     then about 0.8% larger and the loss costs nothing more. `operands` is for `clipped_sum`: "bfloat16" is faster on
@@ -94,6 +95,7 @@ class Recipe:
     noise: str = field(default="auto", validator=one_of("auto", "device", "exact", "float"))
     report_loss: float | None = field(default=None, converter=real_or_none, validator=within(above=0, below=1e30))
     operands: str | None = field(default=None, validator=one_of(None, "bfloat16"))
+    rows: int = field(default=1, converter=whole, validator=at_least(1))
 
     def __attrs_post_init__(self) -> None:
         if self.lot > self.examples:
@@ -197,6 +199,11 @@ class Recipe:
         return approx(self.cost_of(many), delta).epsilon if many else Fraction(0)
 
     @property
+    def views(self) -> int:
+        """How many gradients are averaged for one example: of each copy of each of its rows."""
+        return self.copies * self.rows
+
+    @property
     def widened(self) -> float:
         """How much longer an example's part is than `bound`, by the loss reported beside the gradient."""
         return 1.0 if self.report_loss is None else math.sqrt(1 + float(LOSS_WEIGHT) ** 2) * (1 + 2.0**-50)
@@ -213,6 +220,8 @@ class Recipe:
         """Plain values, exact."""
         values = {one.name: getattr(self, one.name) for one in fields(Recipe)}
         plain = {name: str(value) if isinstance(value, Fraction) else value for name, value in values.items()}
+        if self.rows == 1:  # entries without it are of before persons had several
+            del plain["rows"]
         return {**plain, "sampler": _SAMPLER}
 
     @classmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from discreet.core.publication import Publication
 from discreet.core.wire import fraction
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.learn.encoding import Encoding
 from discreet.learn.model import Model, fit_model, model_named, unpack_weights
 from discreet.learn.recipe import Recipe
 from discreet.learn.row_keys import predictor
+from discreet.learn.weights_file import names_of, write_weights
 from discreet.ledger.door import Answer
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class ModelRelease(Publication):
     epsilon: Fraction
     delta: Fraction
     unit: str
-    encoding: Encoding
+    encoding: Encoding | None
     recipe: Recipe
     described: dict[str, Any]
     counted: bool
@@ -50,9 +51,9 @@ class ModelRelease(Publication):
         """From an answer on the ledger; a model of one's own is needed to use its weights."""
         result: Any = answer.result
         entry = result["train"]
-        encoding = Encoding.from_dict(entry["encoding"])
-        described = entry["model"]
-        if model is None and described["name"] in ("logistic", "mlp"):
+        encoding = None if entry["encoding"] is None else Encoding.from_dict(entry["encoding"])
+        described = {**entry["model"], **{name: entry[name] for name in ("loss",) if name in entry}}
+        if model is None and encoding is not None and described["name"] in ("logistic", "mlp"):
             model = fit_model(model_named(described["name"], described["hidden"]), encoding)
         return cls(
             **answer.provenance(cost, remaining),
@@ -72,10 +73,18 @@ class ModelRelease(Publication):
         )
 
     def using(self, model: Model) -> ModelRelease:
-        """The same with the function its weights belong to."""
-        from dataclasses import replace
+        """The same with the function its weights belong to, and parameters of their shapes."""
+        if self.encoding is not None:
+            model = fit_model(model, self.encoding)
+        shapes = [tuple(np.shape(leaf)) for leaf in jax.tree.leaves(model.params)]
+        if shapes != (own := [weights.shape for weights in self.weights]):
+            raise InputError("model", Phrase(f"parameters of shapes {shapes}"), f"one with parameters of shapes {own}")
+        return replace(self, model=model)
 
-        return replace(self, model=fit_model(model, self.encoding))
+    @property
+    def target(self) -> str:
+        """The column that the model tells; empty where it was trained on arrays."""
+        return "" if self.encoding is None else self.encoding.target.name
 
     @property
     def params(self) -> Tree:
@@ -85,17 +94,30 @@ class ModelRelease(Publication):
     @property
     def _model(self) -> Model:
         if self.model is None:
-            hint = "Give it with release.using(Model(apply, params))."
+            hint = "Give it with release.using(Model(apply, params)), on a command line with --model MODULE:OBJECT."
             raise InputError("model", self.described["name"], "a model known by name", hint)
         return self.model
 
-    def outputs(self, table: Any) -> NDArray[Any]:
-        """What the model gives for the rows of a table in hand: columns by name, Arrow, pandas or Polars."""
-        return np.asarray(predictor(self._model.apply)(self.params, self.encoding.rows(table)))
+    def outputs(self, rows: Any) -> NDArray[Any]:
+        """What the model gives for rows in hand: a table (columns by name, Arrow, pandas, Polars), or an array x."""
+        seen = rows if self.encoding is None else self.encoding.rows(rows)
+        return np.asarray(predictor(self._model.apply)(self.params, seen))
 
-    def predict(self, table: Any) -> list[Any]:
-        """The class, or the number in the units of the target, for each row of a table in hand."""
-        found = self.outputs(table)
+    def predict(self, rows: Any) -> list[Any]:
+        """The class, or the number in the units of the target, for each row in hand.
+
+        Of arrays: the index of the class where it was trained by cross entropy, yes (1) or no (0) by the logistic
+        loss, else what the model gives.
+        """
+        found = self.outputs(rows)
+        if self.encoding is None:
+            match self.described.get("loss"):
+                case "cross_entropy":
+                    found = found.argmax(axis=1)
+                case "logistic":
+                    found = (found.reshape(len(found)) > 0).astype(np.int64)
+            told: list[Any] = found.tolist()
+            return told
         if not self.encoding.classes:
             return [float(value) for value in self.encoding.number(found.reshape(len(found)))]
         return [self.encoding.classes[place] for place in found.argmax(axis=1)]
@@ -118,24 +140,19 @@ class ModelRelease(Publication):
         return Card.of(self)
 
     def save(self, path: str | Path) -> Path:
-        """Write the weights to an .npz file, and the model card beside it as .md and .json."""
-        place = Path(path)
-        if place.suffix != ".npz":
-            raise InputError("path", str(place), "a file that ends in .npz")
-        paths = jax.tree_util.tree_flatten_with_path(self._model.params)[0] if self.model is not None else None
-        names = (
-            [f"weights_{place}" for place in range(len(self.weights))]
-            if paths is None
-            else [jax.tree_util.keystr(one, simple=True, separator="/") for one, _ in paths]
-        )
-        named: dict[str, Any] = dict(zip(names, self.weights, strict=True))
-        np.savez(place, **named)
-        self.card().save(place)
-        return place
+        """Write the weights to a .npz or .safetensors file, and the model card beside it as .md and .json.
+
+        They are read back by `read_weights`, with the parameters of the model in the shape of these.
+        """
+        unnamed = [f"weights_{place}" for place in range(len(self.weights))]
+        names = unnamed if self.model is None else names_of(self.model.params)
+        card = self.card()
+        told = {"release": self.id, "dataset": self.dataset, "epsilon": card.epsilon, "delta": card.delta}
+        target = write_weights(path, dict(zip(names, self.weights, strict=True)), {**told, "protects": self.unit})
+        card.save(target)
+        return target
 
     def __repr__(self) -> str:
         many = sum(weights.size for weights in self.weights)
-        return (
-            f"[model {self.described['name']!r} of {self.encoding.target.name!r} on {self.dataset!r}; "
-            f"{many:,} weights; {self.about}]"
-        )
+        of = f" of {self.target!r}" if self.target else ""
+        return f"[model {self.described['name']!r}{of} on {self.dataset!r}; {many:,} weights; {self.about}]"

@@ -22,7 +22,7 @@ from discreet import __version__
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError, Phrase
 from discreet.learn.checkpoint import Checkpoint, backend, data_tag
-from discreet.learn.gradients import Losses
+from discreet.learn.gradients import Augment, Losses
 from discreet.learn.keys import new_secret
 from discreet.learn.optimizer import Optimizer, optimizer_of
 from discreet.learn.recipe import Recipe
@@ -30,7 +30,7 @@ from discreet.learn.row_keys import KeyedLosses, trained_losses
 from discreet.learn.step import State, Step
 from discreet.learn.trainer import Trained, train_losses
 
-__all__ = ["Run", "fingerprint", "identity_of", "optimizer_fingerprint", "resume"]
+__all__ = ["Run", "augment_fingerprint", "fingerprint", "identity_of", "optimizer_fingerprint", "resume"]
 
 Tree = Any
 _SAVES = 20  # in a run, unless said otherwise
@@ -58,6 +58,7 @@ class Run:
     devices: Sequence[Any] | None = None
     begun: bool = False
     """Whether it was in the checkpoint already."""
+    augment: Augment | None = None
 
     def keep(self) -> None:
         """Put a new run into its checkpoint: from then on a crash loses nothing of it, the secret above all."""
@@ -88,6 +89,7 @@ class Run:
             self.recipe,
             secret=self.secret,
             optimizer=self.optimizer,
+            augment=self.augment,
             state=self.state,
             devices=self.devices,
             after=keep,
@@ -104,23 +106,28 @@ def resume(
     *,
     checkpoint: Checkpoint | None = None,
     optimizer: Optimizer | None = None,
+    augment: Augment | None = None,
     every: int | None = None,
     devices: Sequence[Any] | None = None,
     bits: Bits | None = None,
 ) -> Run:
-    """The run that the checkpoint holds, or a new one. `InputError` if it holds a run of something else."""
+    """The run that the checkpoint holds, or a new one. `InputError` if it holds a run of something else.
+
+    What an `augment` computes is not known here without examples: name its hash in `identity` (`augment_fingerprint`).
+    """
     chosen = optimizer if optimizer is not None else optimizer_of(recipe)
     # Beside what the caller names: with another optimiser, or other sums, the same noise would be used for another run.
     steps = "of the recipe" if optimizer is None else optimizer_fingerprint(optimizer, params)
     identity = {**identity, "optimizer": steps, "devices": str(len(devices or ()))}
-    state = Step(losses, recipe, chosen, devices=tuple(devices or ())).start(params)
+    state = Step(losses, recipe, chosen, augment, tuple(devices or ())).start(params)
     kept = None if checkpoint is None else checkpoint.load(state, identity)
     pace = max(1, recipe.steps // _SAVES) if every is None else every
     if kept is None:
         secret, heard, known = new_secret(bits), [], dict(identity)
     else:
         state, secret, heard, known = kept.state, kept.secret, list(kept.losses), dict(kept.identity)
-    return Run(losses, recipe, chosen, state, secret, heard, known, checkpoint, pace, devices, kept is not None)
+    begun = kept is not None
+    return Run(losses, recipe, chosen, state, secret, heard, known, checkpoint, pace, devices, begun, augment)
 
 
 def fingerprint(losses: Losses, params: Tree, batch: Tree) -> str:
@@ -146,6 +153,16 @@ def optimizer_fingerprint(optimizer: Optimizer, params: Tree) -> str:
         return state, optimizer.update(gradient, state, params)
 
     return _hash(whole, (params, params))
+
+
+def augment_fingerprint(augment: Augment, batch: Tree) -> str:
+    """A hash of what an augmentation makes of one row and a key. `batch` is any batch of the rows' shape."""
+    one = jax.tree.map(lambda leaf: np.zeros((1, *np.shape(leaf)[1:]), leaf.dtype), batch)
+
+    def whole(words: Tree, row: Tree) -> Tree:
+        return augment(jax.random.wrap_key_data(words, impl="threefry2x32"), row)
+
+    return _hash(whole, (np.zeros(2, np.uint32), one))
 
 
 def _hash(function: Callable[..., Tree], given: tuple[Tree, ...], starts: Tree = ()) -> str:

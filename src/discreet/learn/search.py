@@ -334,7 +334,7 @@ def plan_search(
         raise InputError(
             "settings", Phrase(f"{len(listed)} of them"), "at least two candidates", "For one, plan it as it is."
         )
-    fixed = {"examples", "multiplier", "report_loss"}
+    fixed = {"examples", "multiplier", "report_loss", "rows"}
     for one in listed:
         if not isinstance(one, Mapping) or fixed & set(one):
             raise InputError("settings", one, 'changes to the recipe, such as {"rate": 0.5, "steps": 200}')
@@ -343,7 +343,7 @@ def plan_search(
         raise InputError.unknown(f"settings.{unknown[0]}", known)
     recipes = [evolve(plan.recipe, **one) for one in listed]
     for recipe in recipes:
-        check_trainable(plan.model, plan.encoding, recipe)
+        check_trainable(plan.model, plan.encoding, recipe, plan.augment)
     price = epsilon * CHOICE if choice is None else as_written(choice, "choice")
     if price <= 0:
         raise InputError("choice", choice, "more than zero: held-out rows are private too")

@@ -23,6 +23,7 @@ from discreet.learn.lattice import lattice_shares, lattice_sigma, lattice_sum
 from discreet.learn.lot import Microbatch
 from discreet.learn.noise import add_noise, device_key, exact_noise
 from discreet.learn.optimizer import Optimizer
+from discreet.learn.persons import PersonLosses, unfold
 from discreet.learn.recipe import LOSS_WEIGHT, Recipe
 from discreet.learn.row_keys import Draws, KeyedLosses, row_keys, trained_losses
 from discreet.learn.sampler import lattice_length
@@ -67,13 +68,13 @@ class Step:
         """Refuse a model that has not one loss for each example, or in which one depends on other examples."""
         batch = jax.eval_shape(self._more, of_shape(data), _DRAWS)
         found = getattr(jax.eval_shape(self._scored, params, batch), "shape", None)
-        expected = (2 * self.recipe.copies,)
+        expected = (2 * self.recipe.views,)
         if found != expected:
             raise InputError(
                 "loss", Phrase(f"shape {found}"), f"one number for each example: shape {expected} for a batch of two"
             )
-        refuse_mixing(self._scored, params, batch, copies=self.recipe.copies)
-        refuse_mixed_losses(self._scored, params, batch, copies=self.recipe.copies)
+        refuse_mixing(self._scored, params, batch, copies=self.recipe.views)
+        refuse_mixed_losses(self._scored, params, batch, copies=self.recipe.views)
 
     def trace(self, params: Tree, data: Tree) -> None:
         """Go through the sum over two examples on shapes alone; what is wrong with the model's gradient shows."""
@@ -203,18 +204,25 @@ class Step:
 
     @cached_property
     def _scored(self) -> Losses:
-        return trained_losses(self.losses)
+        scored = trained_losses(self.losses)
+        return scored if self.recipe.rows == 1 else PersonLosses(scored)
 
     def _more(self, batch: Tree, draws: Draws) -> Tree:
-        """The batch as the losses take it: augmented, and with a key for each row where the model takes one."""
-        words = self._words(batch, draws)
+        """The batch as the losses take it: augmented, and with a key for each row where the model takes one.
+
+        Where examples are persons, their rows are laid side by side, with the weight that each has in the mean.
+        """
+        words, weights = self._words(batch, draws), None
+        if self.recipe.rows > 1:
+            batch, weights = unfold(batch)
         batch = batch if self.augment is None else augmented(self.augment, draws.augment, batch)
-        return batch if words is None else (batch, words.reshape(-1, words.shape[-1]))
+        batch = batch if words is None else (batch, words.reshape(-1, words.shape[-1]))
+        return batch if weights is None else (batch, jnp.repeat(weights, self.recipe.copies))
 
     def _words(self, batch: Tree, draws: Draws) -> Array | None:
         if not isinstance(self.losses, KeyedLosses):
             return None
-        return row_keys(draws, jax.tree.leaves(batch)[0].shape[0], self.recipe.copies)
+        return row_keys(draws, jax.tree.leaves(batch)[0].shape[0], self.recipe.views)
 
     @cached_property
     def _added(self) -> Callable[..., Tree]:
@@ -230,7 +238,7 @@ class Step:
                 mask=mask,
                 bound=recipe.bound,
                 how="auto" if recipe.how == "ghost" else recipe.how,
-                copies=recipe.copies,
+                copies=recipe.views,
                 mesh=self._mesh,
                 operands=recipe.operands,
             )
@@ -248,7 +256,7 @@ class Step:
 
         @jax.jit
         def whole(params: Tree, batch: Tree, mask: Array, draws: Draws) -> Array:
-            each, square, losses = by_layers(self._scored, params, self._more(batch, draws), recipe.copies)
+            each, square, losses = by_layers(self._scored, params, self._more(batch, draws), recipe.views)
             sums = lattice_sum(each, mask, recipe.bound, longest, square)
             if recipe.report_loss is not None:
                 values = jnp.maximum(losses, 0)[:, None]  # a loss that is no number counts as zero there too

@@ -1,4 +1,4 @@
-"""Training any model in private: `train(apply, loss, params, data, recipe)`. No ledger here: see `curator.train`.
+"""Training any model in private: `train(apply, loss, params, data, recipe)`, under a ledger or without one.
 
 The loop is sample, sum, add noise, step: `lot.sample_lot`, then `sum_lot`, `add_noise` and `advance` of `step.Step`.
 """
@@ -9,29 +9,39 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from discreet.core.exact import Number
 from discreet.core.progress import notify
 from discreet.errors import DiscreetError, InputError, Phrase, kind_of
+from discreet.learn.account import LedgerAccount
+from discreet.learn.examples import Examples, count_rows
 from discreet.learn.gradients import Losses
 from discreet.learn.keys import new_secret
 from discreet.learn.lot import capacity, microbatches, sample_lot
 from discreet.learn.noise import settle_noise
 from discreet.learn.objective import check_labels, cross_entropy, logistic
 from discreet.learn.optimizer import Optimizer, optimizer_of
+from discreet.learn.persons import shape_of_persons
 from discreet.learn.recipe import Recipe
 from discreet.learn.row_keys import KeyedLosses, predictor, takes_key
 from discreet.learn.step import Augment, State, Step, of_shape
 
-__all__ = ["Trained", "check_losses", "losses_of", "train", "train_losses"]
+if TYPE_CHECKING:
+    from discreet.learn.release import ModelRelease
+
+__all__ = ["Trained", "check_losses", "check_machinery", "losses_of", "train", "train_losses"]
 
 Tree = Any
 Array = Any
 After = Callable[[State], None]
+Apply = Callable[[Tree, Array], Array]
+Loss = Callable[[Array, Array], Array]
 _REPORTS = 200  # of progress, about
 
 
@@ -50,7 +60,7 @@ class Trained:
 
 
 @lru_cache(maxsize=32)
-def losses_of(apply: Callable[[Tree, Array], Array], loss: Callable[[Array, Array], Array]) -> Losses:
+def losses_of(apply: Apply, loss: Loss) -> Losses:
     """The loss of each example of a batch (x, y). A model with a parameter `key` gets one for each example and step."""
     if takes_key(apply):
         return KeyedLosses(apply, loss)
@@ -62,62 +72,129 @@ def losses_of(apply: Callable[[Tree, Array], Array], loss: Callable[[Array, Arra
     return losses
 
 
+class TrainOptions(TypedDict, total=False):
+    """What else `train` takes, by name, with a ledger or without one."""
+
+    persons: Any
+    dataset: str | None
+    release: str | None
+    allotment: str | None
+    delta: Number | None
+    who: str | None
+    unit: str | None
+    name: str
+    checkpoint: str | Path | None
+    optimizer: Optimizer | None
+    augment: Augment | None
+    devices: Sequence[Any] | None
+    secret: bytes | None
+    state: State | None
+    after: After | None
+
+
+@overload
 def train(
-    apply: Callable[[Tree, Array], Array],
-    loss: Callable[[Array, Array], Array],
+    apply: Apply,
+    loss: Loss,
     params: Tree,
-    data: tuple[Tree, Array],
+    data: Any,
     recipe: Recipe,
     *,
-    secret: bytes | None = None,
+    ledger: None = None,
+    **options: Unpack[TrainOptions],
+) -> Trained: ...
+
+
+@overload
+def train(
+    apply: Apply, loss: Loss, params: Tree, data: Any, recipe: Recipe, *, ledger: Any, **options: Unpack[TrainOptions]
+) -> ModelRelease: ...
+
+
+def train(
+    apply: Apply,
+    loss: Loss,
+    params: Tree,
+    data: Any,
+    recipe: Recipe,
+    *,
+    persons: Any = None,
+    ledger: Any = None,
+    dataset: str | None = None,
+    release: str | None = None,
+    allotment: str | None = None,
+    delta: Number | None = None,
+    who: str | None = None,
+    unit: str | None = None,
+    name: str = "model",
+    checkpoint: str | Path | None = None,
     optimizer: Optimizer | None = None,
     augment: Augment | None = None,
-    state: State | None = None,
     devices: Sequence[Any] | None = None,
+    secret: bytes | None = None,
+    state: State | None = None,
     after: After | None = None,
-) -> Trained:
+) -> Trained | ModelRelease:
     """Train `apply(params, x)` on `data = (x, y)` under `loss(outputs, y) -> [B]`, by the recipe.
 
+    `data` may be an iterator of chunks (x, y) instead: they are put together in memory, for a lot is drawn from all.
     A model `apply(params, x, key)` (dropout) is shown each row alone, with a key of its own that follows from secret,
     step, index in the lot and copy; to predict, call it with `key=None`, and it should draw nothing.
     `optimizer` is one of optax, or as the recipe says. `augment(key, batch)` makes `recipe.copies` of an
-    example: it is shown a batch of one, with a key of its own.
-    `state` goes on from where a run stood, under the same `secret`. `devices` share each microbatch. `after(state)` is
-    called after every step; what it is shown is private already, and it must not look at the data to decide anything.
+    example: it is shown a batch of one, with a key of its own. `devices` share each microbatch.
 
+    `persons` says whose each row is. A person is then one example: the gradients of up to `recipe.rows` rows are
+    averaged before they are clipped, and `recipe.examples` is about how many persons there are.
+
+    With a `ledger` (a `Ledger`, its path or address, or a curator) the whole run is charged to the account of `dataset`
+    before its first step, to an `allotment` of kind plan, of which it takes `delta`; where there are persons, `unit` is
+    what the account calls them. What comes back is a release. Under the same `release` id it is the stored one, for the
+    same rows alone. `name` is what the model card calls it.
+
+    With a `checkpoint`, a file, a run that was stopped goes on where it stood. Without a ledger, destroy the file when
+    the weights are safe (`Checkpoint(path).destroy()`): it holds the run's secret.
+
+    Without either, `state` goes on from where a run stood, under the same `secret`. `after(state)` is
+    called after every step; what it is shown is private already, and it must not look at the data to decide anything.
     `secret` decides every lot and all noise; leave it out for a fresh one. Warning: one secret is for one run. Two runs
     with the same secret on other data, or with another recipe, model or optimiser, have the same noise: it cancels in
     the difference of their weights. Whoever has the secret can take the noise off.
 
     Guarantee
-        All states together cost `recipe.cost`: one example (a row of x and y) is added or removed. The secret is known
-        to nobody and used for no other run. The number of rows in `data` is not used, but the one who calls knows it;
-        `recipe.examples` is public. Before the first step the arrays are checked for values that are no numbers: an
-        error tells the caller, who has them, and nobody else.
+        All states together cost `recipe.cost`: one example (a row of x and y, or all rows of one person) is added or
+        removed. The secret is known to nobody and used for no other run. The number of rows in `data` is not used, but
+        the one who calls knows it; `recipe.examples` is public. Before the first step, and before a charge, the arrays
+        are checked for values that are no numbers: an error tells the caller, who has them, and nobody else.
         Proof: docs/proofs/training.md.
     """
-    if not isinstance(data, tuple) or len(data) != 2:
-        raise InputError("data", kind_of(data), "a pair (x, y) of arrays")
-    for name, function in (("apply", apply), ("loss", loss)):
+    for argument, function in (("apply", apply), ("loss", loss)):
         if not callable(function):
-            raise InputError(name, kind_of(function), "a function")
-    x, y = data
-    _parameters(params)
-    _numbers(x, "x")
-    _numbers(y, "y")
-    many = _length(data)
-    if loss is cross_entropy and many:
-        with _model_errors():
-            outputs = jax.eval_shape(predictor(apply), params, of_shape(x)).shape
-        if len(outputs) != 2:
-            raise InputError("apply", Phrase(f"shape {outputs} for two examples"), "scores, one for each class")
-        check_labels(y, outputs[-1])
-    if loss is logistic and many and not ((np.asarray(y) >= 0) & (np.asarray(y) <= 1)).all():
-        raise InputError("y", Phrase("a label out of range"), "0 or 1 for each example")
+            raise InputError(argument, kind_of(function), "a function")
+    _check_given(params, recipe, augment)
+    check_machinery(optimizer, devices)
+    examples = Examples.read(data, persons)
+    if recipe.rows > 1 and examples.persons is None:
+        raise InputError("persons", None, f"an array that says whose each row is, where up to {recipe.rows} rows count")
+    _check_targets(apply, loss, params, examples)
+    account = LedgerAccount.read(
+        {"ledger": ledger, "dataset": dataset, "release": release, "allotment": allotment, "who": who}
+    )
+    if account is not None or checkpoint is not None:
+        for argument, value in (("secret", secret), ("state", state), ("after", after)):
+            if value is not None:
+                raise InputError(argument, kind_of(value), "left out where a ledger or a checkpoint is named")
+        from discreet.learn.array_plan import ArrayRun  # which is made of runs, and they of what is here
+
+        run = ArrayRun(apply, loss, params, examples, recipe, optimizer, augment, devices, name)
+        return run.kept(checkpoint) if account is None else run.charged(account, delta, unit, checkpoint)
+    for argument, given in (("delta", delta), ("unit", unit)):
+        if given is not None:
+            raise InputError("ledger", None, f"given where {argument} is")
+    secret = new_secret() if secret is None else secret
     return train_losses(
         losses_of(apply, loss),
         params,
-        data,
+        examples.laid_out(recipe.rows, secret),
         recipe,
         secret=secret,
         optimizer=optimizer,
@@ -126,6 +203,20 @@ def train(
         devices=devices,
         after=after,
     )
+
+
+def _check_targets(apply: Any, loss: Any, params: Tree, examples: Examples) -> None:
+    """Refuse labels that a model has no score for. The one who calls has them in hand."""
+    x, y = examples.pair
+    many = count_rows(y)
+    if loss is cross_entropy and many:
+        with _model_errors():
+            outputs = jax.eval_shape(predictor(apply), params, of_shape(x)).shape
+        if len(outputs) != 2:
+            raise InputError("apply", Phrase(f"shape {outputs} for two examples"), "scores, one for each class")
+        check_labels(y, outputs[-1])
+    if loss is logistic and many and not ((np.asarray(y) >= 0) & (np.asarray(y) <= 1)).all():
+        raise InputError("y", Phrase("a label out of range"), "0 or 1 for each example")
 
 
 def train_losses(
@@ -148,9 +239,9 @@ def train_losses(
     `heard` is the list that reported losses are added to. They are shown as progress if `tell_loss`: not where a run
     could be made again under another secret after someone saw them.
     """
-    many = _length(data)
+    many = count_rows(data)
     _check_given(params, recipe, augment)
-    _check_machinery(optimizer, devices)
+    check_machinery(optimizer, devices)
     recipe = settle_noise(recipe, params)
     shared = tuple(devices) if devices is not None else ()
     chosen: Any = optimizer
@@ -186,20 +277,11 @@ def _step(losses: Losses, recipe: Recipe, optimizer: Any, augment: Augment | Non
     return Step(losses, recipe, optimizer or optimizer_of(recipe), augment, devices)
 
 
-def _length(data: Tree) -> int:
-    leaves = jax.tree.leaves(data)
-    sizes = {np.shape(leaf)[:1] for leaf in leaves}
-    if not leaves or len(sizes) != 1 or sizes == {()}:
-        raise InputError(
-            "data", Phrase(f"shapes {sorted(map(str, sizes))}"), "arrays with as many rows each, one for each example"
-        )
-    return int(next(iter(sizes))[0])
-
-
 def check_losses(losses: Losses, params: Tree, data: Tree, recipe: Recipe, augment: Augment | None = None) -> None:
     """Raise what the first step would raise, of any data of these shapes. Nothing is computed and no data is read."""
     _check_given(params, recipe, augment)
     recipe = settle_noise(recipe, params)
+    data = data if recipe.rows == 1 else shape_of_persons(data, recipe.rows)
     step = Step(losses, recipe, optimizer_of(recipe), augment)
     with _model_errors():
         step.check(params, data)
@@ -238,31 +320,9 @@ def _parameters(params: Tree) -> None:
         raise InputError("params", Phrase("none"), "at least one array: there is nothing to train")
 
 
-def _check_machinery(optimizer: Any, devices: Any) -> None:
+def check_machinery(optimizer: Any, devices: Any) -> None:
     """Refuse what is neither an optimiser nor a list of devices."""
     if optimizer is not None and not (callable(getattr(optimizer, "init", None)) and hasattr(optimizer, "update")):
         raise InputError("optimizer", kind_of(optimizer), "one of optax, such as optax.adam(1e-3), or None")
     if devices is not None and not isinstance(devices, (list, tuple)):
         raise InputError("devices", kind_of(devices), "a list of devices, such as jax.devices(), or None")
-
-
-def _numbers(tree: Tree, name: str) -> None:
-    """Refuse what is no array of finite real numbers. No value is shown."""
-    leaves = jax.tree.leaves(tree)
-    if not leaves:
-        raise InputError(name, Phrase("no array"), "an array of numbers with one row for each example")
-    for leaf in leaves:
-        if np.ndim(leaf) == 0 and isinstance(leaf, (bool, int, float, complex, str)):
-            raise InputError(name, kind_of(leaf), "an array", f"Use numpy.asarray({name}).")
-        if not hasattr(leaf, "dtype"):
-            raise InputError(name, kind_of(leaf), "an array of numbers", f"Of a DataFrame take {name}.to_numpy().")
-        real = jnp.issubdtype(leaf.dtype, jnp.floating) or leaf.dtype.kind in "biu"
-        if not real:
-            allowed = "an array of real numbers, whole numbers or booleans"
-            raise InputError(name, Phrase(f"{leaf.dtype} values"), allowed, "Encode words as declared codes.")
-        array = np.asarray(leaf)
-        if array.dtype.kind not in "biuf":  # bfloat16, say
-            array = array.astype(np.float32)
-        if not np.isfinite(array).all():
-            hint = "Fill in or leave out what is missing, by a rule that does not look at other examples."
-            raise InputError(name, Phrase("NaN or infinity"), "finite numbers", hint)

@@ -15,6 +15,7 @@ from attrs import evolve
 
 from discreet.accounting.words import readable
 from discreet.core.exact import Number, as_written
+from discreet.core.unit import Unit
 from discreet.data.schema import Schema
 from discreet.errors import MISSING, InputError, Phrase
 from discreet.learn.encoding import Encoding
@@ -23,7 +24,9 @@ from discreet.learn.noise import drawn_noise, settle_noise
 from discreet.learn.plan import TrainPlan
 from discreet.learn.recipe import MOST_EXACT, Recipe, weak_delta
 from discreet.learn.release import ModelRelease
+from discreet.learn.run_plan import checkpoint_path
 from discreet.learn.search import CHOICE, SearchPlan, choice_epsilon, plan_search
+from discreet.learn.trainer import check_machinery
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
 from discreet.query.ask import Checked
@@ -53,6 +56,8 @@ class CheckedTrain(Checked[ModelRelease]):
     settings: dict[str, Any]
     delta: Number | None
     checkpoint: Path | None
+    code: dict[str, Any]
+    """The optimiser and the augmentation, where they are functions."""
 
     def read(self, answer: Answer, cost: str, remaining: str) -> ModelRelease:
         """The model that an answer holds."""
@@ -98,7 +103,7 @@ class CheckedTrain(Checked[ModelRelease]):
         missed = delta_of(self.delta, part, price)
         recipe, count = self._recipe(price, missed, former=former)
         recipe = settle_noise(recipe, self.model.params)
-        check_trainable(self.model, self.encoding, recipe)
+        check_trainable(self.model, self.encoding, recipe, self.code["augment"])
         plan = self.planned(recipe, part, missed, count)
         notes = [] if self.examples is None else [weak_delta(missed, self.examples)]
         if self.delta is None and price is None:
@@ -115,6 +120,9 @@ class CheckedTrain(Checked[ModelRelease]):
             raise InputError(
                 "settings", Phrase("a multiplier, or no examples"), "given with examples and without a multiplier"
             )
+        if self.settings.get("rows", 1) != 1:
+            hint = "The choice counts right answers, of which a person may have one."
+            raise InputError("rows", self.settings["rows"], "left out where settings are searched for", hint)
         return CheckedSearch(self, ask)
 
     def planned(self, recipe: Recipe, part: Allotment, delta: Fraction, count: Fraction | None = None) -> TrainPlan:
@@ -129,6 +137,7 @@ class CheckedTrain(Checked[ModelRelease]):
             condition=self.condition,
             count=count,
             checkpoint=self.checkpoint,
+            **self.code,
         )
 
     def _recipe(self, epsilon: Fraction | None, delta: Fraction, *, former: bool) -> tuple[Recipe, Fraction | None]:
@@ -232,9 +241,11 @@ def check_training(ask: TrainAsk, schema: Schema) -> CheckedTrain:
         if size is None:
             size = Fraction(min(many, max(256, math.ceil(many / 50))))
         asked |= {"lot": size, **_lasting(size / many, ask, asked)}
+    check_machinery(ask.code["optimizer"], None)
     # All but the noise is checked before anything is searched for.
     trial = {name: value for name, value in asked.items() if name != "probability"}
-    Recipe(**{"lot": 1, "steps": 1, "multiplier": 1, "examples": examples or 10**9, **trial})
+    known = Recipe(**{"lot": 1, "steps": 1, "multiplier": 1, "examples": examples or 10**9, **trial})
+    _check_rows(known.rows, schema.unit)
     return CheckedTrain(
         schema=schema,
         model=fit_model(chosen, encoding),
@@ -243,8 +254,19 @@ def check_training(ask: TrainAsk, schema: Schema) -> CheckedTrain:
         examples=examples,
         settings=asked,
         delta=ask.delta,
-        checkpoint=None if ask.checkpoint is None else _checkpoint(ask.checkpoint),
+        checkpoint=checkpoint_path(ask.checkpoint),
+        code=ask.code,
     )
+
+
+def _check_rows(rows: int, unit: Unit) -> None:
+    """Refuse more rows of a person than the schema lets count, and several where every row is another unit's."""
+    if unit.column is None and rows != 1:
+        hint = "Name the column that identifies a person: [unit] column = ..., groups = ..., rows = ..."
+        raise InputError("rows", rows, "left out where the unit is one row", hint)
+    if rows > unit.most_rows:
+        hint = "The schema says so: [unit] rows."
+        raise InputError("rows", rows, f"at most the {unit.most_rows} rows of a person that count", hint)
 
 
 def _lasting(probability: Fraction, ask: TrainAsk, asked: dict[str, Any]) -> dict[str, Any]:
@@ -262,10 +284,3 @@ def _lasting(probability: Fraction, ask: TrainAsk, asked: dict[str, Any]) -> dic
             raise InputError("epochs", ask.epochs, "more than zero")
         found["steps"] = math.ceil(passes / probability)
     return found
-
-
-def _checkpoint(checkpoint: str | Path) -> Path:
-    path = Path(checkpoint)
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise InputError("checkpoint", str(checkpoint), "a file in a folder that exists")
-    return path

@@ -62,6 +62,8 @@ class Form:
     repeated: bool = False
     load: Callable[[str], Any] | None = None
     """The JSON, from the path of a public file, where a command line takes that instead of the text itself."""
+    code: Callable[[str], Any] | None = None
+    """The object of Python that a text stands for, where it is typed by who may run it: on a command line alone."""
     keyed: bool = False
     """Whether the values are keys: what is wrong with one is said of the field."""
 

@@ -94,6 +94,38 @@ def test_what_is_wrong_is_said_before_anything_is_spent(folder, words, code, tol
     assert told.lower() in run("train", "run", *words, cwd=folder, code=code).stderr.lower()
 
 
+MINE = """
+import jax.numpy as jnp
+import optax
+from discreet.learn import Model
+
+def apply(params, x):
+    return x @ params["w"] + params["b"]
+
+net = Model(apply, lambda inputs, outputs: {"w": jnp.zeros((inputs, outputs)), "b": jnp.zeros(outputs)}, name="mine")
+pace = optax.sgd(optax.cosine_decay_schedule(4.0, 20))
+"""
+
+
+def test_a_model_of_ones_own_is_trained_by_its_name(folder):
+    (folder / "mine.py").write_text(MINE)
+    own = ["--model", "mine:net", "--optimizer", "mine:pace"]
+    paid = [*FIXED, *own, "--id", "own", "--yes", "--out", "own.safetensors"]
+    run("train", "release", *paid, cwd=folder)
+    content = (folder / "own.safetensors").read_bytes()
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    assert header["w"]["shape"] == [5, 2]
+    assert header["__metadata__"]["release"] == "own"
+    assert "mine" in (folder / "own.md").read_text()
+    refused = run("train", "predict", "own", "people.csv", cwd=folder, code=2).stderr
+    assert "--model" in refused
+    run("train", "predict", "own", "people.csv", "--model", "mine:net", "--out", "told.csv", cwd=folder)
+    assert len((folder / "told.csv").read_text().splitlines()) == 2001
+    said = run("train", "release", *FIXED, "--model", "mine:nothing", "--yes", cwd=folder, code=2).stderr
+    assert "--model" in said
+    assert "has no attribute" in said
+
+
 def test_progress_says_what_is_public():
     assert progress_line("training: step 1 of 9", 0.5, 0, 0, 0.1).endswith("epsilon so far at most 0.5")
     assert progress_line("training: step 1 of 9", 0.81241, 0, 0, 0.1).endswith("at most 0.8125")

@@ -19,8 +19,9 @@ from sklearn.model_selection import cross_val_score
 
 from discreet.core.version import DataVersion
 from discreet.errors import BudgetError, InputError
+from discreet.learn.array_data import ArrayData
 from discreet.learn.estimators import DPLinearClassifier, DPNaiveBayes, DPSGDClassifier
-from discreet.learn.estimators.rows import ArrayData, Rows
+from discreet.learn.estimators.rows import Rows
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
 

@@ -349,7 +349,9 @@ NO_TREE: dict[str, Any] = {"map_file": None, "geometry": None, "code_property": 
 # --- rows and models -------------------------------------------------------------------------------------------------
 
 _ROWS = Annotated[Path | None, typer.Option(help="File for the rows: .csv or .parquet.")]
-_WEIGHTS = Annotated[Path | None, typer.Option(help="File for the weights (.npz); the model card goes beside it.")]
+_WEIGHTS = Annotated[
+    Path | None, typer.Option(help="File for the weights (.npz or .safetensors); the model card goes beside it.")
+]
 
 
 def _deliver_file(
@@ -399,7 +401,7 @@ ROWS = Delivery(
 
 
 def _check_weights(given: Mapping[str, Any]) -> None:
-    fit_to_write(given["out"], "--out", (".npz",))
+    fit_to_write(given["out"], "--out", (".npz", ".safetensors"))
     if given.get("checkpoint") is not None and given["identity"] is None:
         hint = "A run is taken up again under its id. Nothing was spent."
         raise InputError("--id", MISSING, "given with --checkpoint", hint)

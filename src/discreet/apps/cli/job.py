@@ -119,6 +119,9 @@ def draft_of(curator: Curator, ask: type[Ask], given: dict[str, Any]) -> Draft[A
         value = given.get(name)
         if not one.shell or value is None or value == [] or (one.form.text is bool and value == one.default):
             continue
+        if one.form.code is not None and ":" in value:
+            here[name] = one.form.code(value)  # code of the person who types; it is never sent
+            continue
         (here if one.here_only else sent)[name] = (one.form.load or one.form.parse)(value)
     return curator.ask(attrs.evolve(ask.from_dict(sent, curator.declared), **here))
 

@@ -92,13 +92,23 @@ def predict(
     identity: Annotated[str, typer.Argument(help="Id of a released model.", autocompletion=releases)],
     rows: Annotated[Path, typer.Argument(help="CSV or Parquet file of rows that are yours to see.")],
     ledger: LedgerAddress = None,
+    model: Annotated[
+        str | None, typer.Option(help="MODULE:OBJECT, the Model that was trained, where it is one of your own.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="CSV file for what the model tells.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """What a released model tells for rows in hand. Spends nothing; what is told of a row is as private as the row."""
     released = read_release(open_ledger(ledger), identity, kind="train")
-    told = released.predict(_read(rows))
-    name = released.encoding.target.name
+    if released.encoding is None:
+        raise InputError(
+            "identity", identity, "a model of a table: this one was trained on arrays", "Read it in Python."
+        )
+    if model is not None:
+        from discreet.learn.named_model import load_model
+
+        released = released.using(load_model(model))
+    told, name = released.predict(_read(rows)), released.target
     if out is not None:
         with out.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")

@@ -212,14 +212,16 @@ def routes(service: Service, access: Access) -> APIRouter:
     @api.get(
         "/train/{release}/weights",
         response_class=Response,
-        responses={200: {"description": "the weights, as .npz", "content": binary("application/octet-stream")}},
+        responses={200: {"description": "the weights", "content": binary("application/octet-stream")}},
     )
-    def train_weights(name: str, release: str, caller: Caller = access.anyone) -> Response:
-        """The weights, for numpy.load."""
+    def train_weights(
+        name: str, release: str, format: Literal["npz", "safetensors"] = "npz", caller: Caller = access.anyone
+    ) -> Response:
+        """The weights, for numpy.load or for safetensors."""
         model = found(name, "train", release, caller)
         with tempfile.TemporaryDirectory() as folder:
-            content = model.save(Path(folder) / "model.npz").read_bytes()
-        return file_response(content, "model", "npz")
+            content = model.save(Path(folder) / f"model.{format}").read_bytes()
+        return file_response(content, "model", format)
 
     @api.get("/record/{release:path}", responses=wire)
     def record(name: str, release: str, caller: Caller = access.anyone) -> Json:

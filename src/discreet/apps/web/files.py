@@ -18,6 +18,7 @@ _KINDS = {
     "parquet": "application/vnd.apache.parquet",
     "md": "text/markdown; charset=utf-8",
     "npz": "application/octet-stream",
+    "safetensors": "application/octet-stream",
     "zip": "application/zip",
     "html": "application/octet-stream",  # to be saved, never shown here: it has its own scripts
 }

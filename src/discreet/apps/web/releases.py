@@ -89,7 +89,7 @@ def routes(frame: Frame) -> APIRouter:
                 if outcome.answer is None:
                     raise HTTPException(404, "There is no answer to this release, and so no file of it.")
                 return _file(parts_of(dataset, outcome), part, ending)
-        for name in ("card.md", "model.npz"):
+        for name in ("card.md", "model.npz", "model.safetensors"):
             if identity.endswith(f"/{name}"):
                 outcome = known(dataset, identity.removesuffix(f"/{name}"), caller)
                 if outcome.answer is None or kind_of(outcome) not in _MODELS:
@@ -212,8 +212,8 @@ def _model(model: ModelRelease) -> dict[str, Any]:
     """What the page of a model shows."""
     about = {
         "name": model.described["name"],
-        "target": model.encoding.target.name,
-        "features": [one.name for one in model.encoding.features],
+        "target": model.target,
+        "features": [] if model.encoding is None else [one.name for one in model.encoding.features],
         "weights": sum(int(one.size) for one in model.weights),
         "steps": model.recipe.steps,
     }

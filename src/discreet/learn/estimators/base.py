@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_array, validate_data
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError, Phrase
-from discreet.learn.estimators.account import FitAccount, refuse_open_ledger
+from discreet.learn.account import refuse_open_ledger
+from discreet.learn.estimators.account import FitAccount
 from discreet.learn.estimators.columns import Floats
 from discreet.learn.estimators.fit_history import FitHistory
 from discreet.learn.estimators.form import read_column, refuse_form, refuse_infinite

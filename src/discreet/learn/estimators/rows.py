@@ -1,11 +1,11 @@
-"""Arrays a caller hands to `fit`: how many columns they have is public, the rest is opened by the one door only."""
+"""Arrays a caller hands to `fit`: how many columns they have is public, the rest is read after the charge."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -13,12 +13,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.version import DataVersion
 from discreet.errors import InputError, Phrase
 
 __all__ = [
     "COUNT_SHARE",
-    "ArrayData",
     "Malformed",
     "Rows",
     "read_classes",
@@ -43,29 +41,10 @@ class Rows:
     features: NDArray[np.float64]
     targets: NDArray[Any] | None = None
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ArrayData:
-    """Rows in memory, unopened."""
-
-    _rows: Rows
-    release: str | None = None
-    """The id that the result is recorded under, if the caller chose one."""
-
-    @contextmanager
-    def open(self) -> Iterator[Rows]:
-        """Called by the one door only, after the charge."""
-        yield self._rows
-
-    def version(self, key: bytes) -> DataVersion:
-        """A fingerprint of the rows for an id of the caller's choice, so that it answers for these rows alone.
-
-        Guarantee: as long as HMAC-SHA-256 is a pseudorandom function, fingerprints of different ids look like
-        independent random texts to all who do not have the ledger's key, whatever the rows were.
-        """
-        if self.release is None:
-            return DataVersion()
-        return DataVersion.of_rows(self.release, (self._rows.features, self._rows.targets), key)
+    @property
+    def arrays(self) -> tuple[NDArray[Any] | None, ...]:
+        """What a fingerprint of the rows is made from."""
+        return self.features, self.targets
 
 
 def read_numbers(values: Any, field: str, malformed: Malformed = "refuse") -> Any:

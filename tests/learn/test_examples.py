@@ -1,0 +1,68 @@
+"""Examples in hand: pairs of arrays, or chunks that are put together to the same."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("jax")
+
+import numpy as np
+from train_steps import SECRET, examples, flat, linear, recipe, start
+
+from discreet.errors import InputError
+from discreet.learn.examples import Examples
+from discreet.learn.objective import cross_entropy
+from discreet.learn.trainer import train
+
+
+def chunks(size=37, persons=None):
+    x, y = examples()
+    for first in range(0, len(x), size):
+        part = slice(first, first + size)
+        yield (x[part], y[part]) if persons is None else (x[part], y[part], persons[part])
+
+
+def test_an_iterator_of_chunks_trains_as_the_arrays_do():
+    whole = train(linear, cross_entropy, start(), examples(), recipe(), secret=SECRET)
+    parts = train(linear, cross_entropy, start(), chunks(), recipe(), secret=SECRET)
+    assert np.array_equal(flat(whole.params), flat(parts.params))
+
+
+def test_chunks_may_bring_their_persons():
+    persons = np.arange(200) // 4
+    found = Examples.read(chunks(persons=persons))
+    assert np.array_equal(found.persons, persons)
+    assert len(found.arrays) == 3
+    with pytest.raises(InputError, match="left out"):
+        Examples.read(chunks(persons=persons), persons)
+
+
+def test_trees_of_arrays_are_put_together_leaf_by_leaf():
+    x, y = examples()
+    parts = [({"a": x[:9], "b": x[:9, :1]}, y[:9]), ({"a": x[9:], "b": x[9:, :1]}, y[9:])]
+    found = Examples.read(parts)
+    assert np.array_equal(found.x["a"], x)
+    assert found.x["b"].shape == (200, 1)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [],
+        iter(()),
+        3,
+        "secret",
+        {"x": 1},
+        np.zeros((3, 2)),
+        (np.zeros(3),),
+        [np.zeros((3, 2)), np.zeros(3)],
+        [(np.zeros((3, 2)), np.zeros(3)), (np.zeros((3, 4)), np.zeros(3))],
+        [(np.zeros((3, 2)), np.zeros(3)), (np.zeros((3, 2)), np.zeros(3), np.zeros(3))],
+    ],
+)
+def test_what_is_neither_a_pair_nor_chunks_is_refused_without_showing_a_value(data):
+    with pytest.raises(InputError) as caught:
+        Examples.read(data)
+    assert caught.value.field == "data"
+    assert "secret" not in str(caught.value)
+    assert "0.0" not in str(caught.value)
