@@ -50,6 +50,8 @@ SETTINGS = (
     "noise",
     "report_loss",
     "operands",
+    "clipping",
+    "quantile",
 )
 """Fields that are those of a `discreet.learn.recipe.Recipe`, which has their defaults."""
 
@@ -124,6 +126,12 @@ class TrainAsk(Ask):
     steps: int | None = option(WHOLE, None, help="How many steps")
     epochs: Number | None = option(AMOUNT, None, help="Instead of steps: passes over the data (20 by default)")
     bound: Number = option(AMOUNT, 1.0, help="How long the gradient of one example may be")
+    clipping: str | None = _setting(
+        TEXT,
+        "fixed; normalise: all gradients have about that length; adaptive: the bound follows a quantile of norms",
+        choices=("fixed", "normalise", "adaptive"),
+    )
+    quantile: Number | None = _setting(AMOUNT, "With adaptive clipping: the share of gradients that are not clipped")
     multiplier: Number | None = _setting(AMOUNT, "Noise, in clipping bounds; by default as the price allows")
     rate: Number | None = _setting(AMOUNT, "Learning rate")
     momentum: Number | None = _setting(AMOUNT, "Momentum of sgd")

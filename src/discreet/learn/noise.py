@@ -58,13 +58,14 @@ def settle_noise(recipe: Recipe, params: Tree) -> Recipe:
 def drawn_noise(recipe: Recipe, params: Tree) -> float:
     """The standard deviation of the noise that is drawn on each entry of the mean gradient of a step.
 
-    It is a little wider than `Recipe.gradient_noise`, by what rounding to a lattice and sums of floats may add.
+    It is a little wider than `Recipe.gradient_noise`, by what rounding to a lattice and sums of floats may add. With
+    adaptive clipping it is that of the first step.
     """
     match recipe.noise:
         case "exact":
             steps, length = float(lattice_sigma(recipe.multiplier)), float(LONGEST)
         case "device":
-            size = sum(leaf.size for leaf in jax.tree.leaves(params)) + (recipe.report_loss is not None)
+            size = sum(leaf.size for leaf in jax.tree.leaves(params)) + recipe.beside
             steps, length = math.sqrt(VARIANCE), float(lattice_length(recipe.multiplier, size))
         case _:  # of 0.1
             return recipe.gradient_noise
@@ -76,7 +77,7 @@ def device_key(secret: bytes, step: int) -> NDArray[np.uint32]:
     return np.frombuffer(key_of(secret, "noise", step)[:16], dtype="<u4").astype(np.uint32).reshape(2, 2)
 
 
-def add_noise(tree: Tree, keys: Array, bound: float, multiplier: Fraction) -> Tree:
+def add_noise(tree: Tree, keys: Array, bound: float | Array, multiplier: Fraction) -> Tree:
     """Every entry rounded to a lattice, plus discrete Gaussian noise drawn on the device. Pure; for `jit`.
 
     Guarantee: if the trees of neighbours differ in length by at most `bound` (1 + 1/1024), what comes out costs at most
@@ -86,7 +87,7 @@ def add_noise(tree: Tree, keys: Array, bound: float, multiplier: Fraction) -> Tr
     """
     leaves, shape = jax.tree.flatten(tree)
     sizes = [leaf.size for leaf in leaves]
-    steps = lattice_length(multiplier, sum(sizes)) / bound
+    steps = float(lattice_length(multiplier, sum(sizes))) / bound
     # One long draw, cut up: a draw for each leaf takes far longer to compile.
     drawn, noisy, start = draw_integers(keys, sum(sizes)), [], 0
     for leaf, size in zip(leaves, sizes, strict=True):

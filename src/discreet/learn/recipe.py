@@ -27,7 +27,7 @@ from discreet.core.exact import Number, as_written
 from discreet.core.loss import Approx, Composed, Loss
 from discreet.errors import InputError
 
-__all__ = ["DEVICE_DELTA", "LARGEST_LOT", "LOSS_WEIGHT", "MOST_EXACT", "Recipe", "weak_delta"]
+__all__ = ["DEVICE_DELTA", "LARGEST_LOT", "LOSS_WEIGHT", "MOST_EXACT", "STABILITY", "Recipe", "weak_delta"]
 
 _MOST_STEPS = 10**8
 _SAMPLER = "lattice"  # how "device" draws: entries without it are of 0.1
@@ -38,7 +38,12 @@ LARGEST_LOT = 2**14
 """Beyond it one rounding of a single-precision sum may exceed the 1/1024 of the bound allowed for on the device."""
 
 LOSS_WEIGHT = Fraction(1, 8)
-"""How long the loss of an example is beside its gradient, where the loss is reported: see `Recipe.report_loss`."""
+"""How long an entry beside the gradient of an example is: its loss, and whether its gradient is within the bound."""
+
+STABILITY = 0.01
+"""What `clipping="normalise"` adds to a norm before it divides by it: gradients much shorter than this stay short."""
+
+_LATER = ("clipping", "quantile")  # left out of what is stored where they are as before
 
 _UNEVEN = Fraction(1, 10**40)
 """What noise on the integers costs beyond real noise: docs/proofs/training.md, "Exact noise"."""
@@ -65,6 +70,10 @@ class Recipe:
     `report_loss` is the largest loss of an example that counts in a noisy mean loss shown at each step; the noise is
     then about 0.8% larger and the loss costs nothing more. `operands` is for `clipped_sum`: "bfloat16" is faster on
     a GPU.
+    `clipping` is "fixed"; "normalise": every gradient is scaled to length bound |g| / (|g| + 0.01), so that the bound
+    need not be tuned; or "adaptive": `bound` is the first one, and it follows the `quantile` of norms by a noisy share
+    of the examples within it at each step. That share is one more entry beside the gradient, as the loss is: the noise
+    is about 0.8% larger, and it costs nothing more.
 
     Guarantee
         With noise "exact", a run costs `cost`, whatever the examples are: one example is added or removed. With noise
@@ -94,6 +103,8 @@ class Recipe:
     noise: str = field(default="auto", validator=one_of("auto", "device", "exact", "float"))
     report_loss: float | None = field(default=None, converter=real_or_none, validator=within(above=0, below=1e30))
     operands: str | None = field(default=None, validator=one_of(None, "bfloat16"))
+    clipping: str = field(default="fixed", validator=one_of("fixed", "normalise", "adaptive"))
+    quantile: float = field(default=0.5, converter=real, validator=within(above=0, below=1))
 
     def __attrs_post_init__(self) -> None:
         if self.lot > self.examples:
@@ -106,6 +117,8 @@ class Recipe:
             hint = "Use noise='exact': sums of whole numbers are right at any size."
             allowed = f"at most {LARGEST_LOT:,} with noise drawn on the device, whose sums are single-precision"
             raise InputError("lot", plain(self.lot), allowed, hint)
+        if self.clipping != "adaptive" and self.quantile != 0.5:
+            raise InputError("quantile", self.quantile, "left out unless clipping is adaptive")
 
     @classmethod
     def within(
@@ -197,21 +210,30 @@ class Recipe:
         return approx(self.cost_of(many), delta).epsilon if many else Fraction(0)
 
     @property
+    def beside(self) -> int:
+        """How many entries stand beside the gradient: the loss, and whether the gradient is within the bound."""
+        return (self.report_loss is not None) + (self.clipping == "adaptive")
+
+    @property
     def widened(self) -> float:
-        """How much longer an example's part is than `bound`, by the loss reported beside the gradient."""
-        return 1.0 if self.report_loss is None else math.sqrt(1 + float(LOSS_WEIGHT) ** 2) * (1 + 2.0**-50)
+        """How much longer an example's part is than `bound`, by the entries beside the gradient."""
+        return math.sqrt(1 + self.beside * float(LOSS_WEIGHT) ** 2) * (1 + 2.0**-50) if self.beside else 1.0
 
     @property
     def gradient_noise(self) -> float:
         """The standard deviation that noise on each entry of the mean gradient of a step is accounted with.
 
-        What is drawn is a little wider: `noise.drawn_noise`.
+        What is drawn is a little wider: `noise.drawn_noise`. With adaptive clipping it is that of the first step.
         """
         return float(self.multiplier) * self.bound * self.widened / float(self.lot)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, exact."""
-        values = {one.name: getattr(self, one.name) for one in fields(Recipe)}
+        values = {
+            one.name: getattr(self, one.name)
+            for one in fields(Recipe)
+            if one.name not in _LATER or getattr(self, one.name) != one.default
+        }
         plain = {name: str(value) if isinstance(value, Fraction) else value for name, value in values.items()}
         return {**plain, "sampler": _SAMPLER}
 

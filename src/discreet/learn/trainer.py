@@ -166,9 +166,9 @@ def train_losses(
     every = max(1, recipe.steps // _REPORTS)
     while now.step < recipe.steps:
         lot = microbatches(sample_lot(secret, now.step, many, recipe.probability), room)
-        total = step.sum_lot(now.params, placed, lot, secret, now.step)
-        noisy, mean = step.add_noise(total, now.params, secret, now.step)
-        now = step.advance(now, noisy)
+        total = step.sum_lot(now.params, placed, lot, secret, now.step, now.bound)
+        noisy = step.add_noise(total, now.params, secret, now.step, now.bound)
+        now, mean = step.advance(now, noisy), noisy.loss
         if mean is not None:
             heard.append(mean)
         if now.step % every == 0:

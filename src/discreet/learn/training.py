@@ -77,6 +77,9 @@ class CheckedTrain(Checked[ModelRelease]):
         if self.examples is None:
             hint = "The noise on a mean is divided by their number. Declare about how many there are."
             raise InputError("within", float(price.amount), "left out where the number of examples is bought", hint)
+        if self.settings.get("clipping") == "adaptive":
+            hint = "The noise follows the bound, and the bound the data."
+            raise InputError("within", float(price.amount), "left out with adaptive clipping", hint)
         if "multiplier" in self.settings:
             raise InputError("within", float(price.amount), "left out: multiplier says how much noise there is")
         known = {name: value for name, value in self.settings.items() if name != "probability"}
