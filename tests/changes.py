@@ -202,6 +202,8 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "ema": {"ema": 0.5},
         "report_loss": {"report_loss": 4.0},
         "operands": {"operands": "bfloat16"},
+        "clipping": {"clipping": "normalise"},
+        "quantile": ({"clipping": "adaptive"}, {"quantile": 0.9}),
         "delta": {"delta": "0.0005"},
         "allotment": {"allotment": "others"},
         "checkpoint": {"checkpoint": "run.ckpt"},

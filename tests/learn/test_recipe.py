@@ -156,3 +156,8 @@ def test_what_stands_beside_the_gradient_widens_the_noise():
     assert one.widened**2 >= 1 + 1 / 64
     assert two.widened**2 >= 1 + 2 / 64
     assert one.cost == recipe().cost
+
+
+def test_a_corrected_adam_needs_noise_that_does_not_change():
+    with pytest.raises(InputError, match="sgd or adam with adaptive"):
+        recipe(optimizer="adam-corrected", clipping="adaptive")

@@ -135,7 +135,11 @@ class TrainAsk(Ask):
     multiplier: Number | None = _setting(AMOUNT, "Noise, in clipping bounds; by default as the price allows")
     rate: Number | None = _setting(AMOUNT, "Learning rate")
     momentum: Number | None = _setting(AMOUNT, "Momentum of sgd")
-    optimizer: str | None = _setting(TEXT, "sgd or adam", choices=("sgd", "adam"))
+    optimizer: str | None = _setting(
+        TEXT,
+        "sgd, adam, or adam-corrected: without the variance of the noise in its second moment",
+        choices=("sgd", "adam", "adam-corrected"),
+    )
     schedule: str | None = _setting(TEXT, "constant, cosine or linear", choices=("constant", "cosine", "linear"))
     warmup: int | None = _setting(WHOLE, "Steps over which the learning rate rises")
     ema: Number | None = _setting(AMOUNT, "Decay of the average of the weights, such as 0.99")

@@ -91,7 +91,7 @@ class Recipe:
     steps: int = field(converter=whole, validator=at_least(1))
     bound: float = field(converter=real, validator=within(least=1e-9, below=1e30))
     multiplier: Fraction = field(converter=exact, validator=within(above=0, hint="Without noise there is no privacy."))
-    optimizer: str = field(default="sgd", validator=one_of("sgd", "adam"))
+    optimizer: str = field(default="sgd", validator=one_of("sgd", "adam", "adam-corrected"))
     rate: float = field(default=0.1, converter=real, validator=within(above=0, below=1e30))
     momentum: float = field(default=0.0, converter=real, validator=within(least=0, below=1))
     schedule: str = field(default="constant", validator=one_of("constant", "cosine", "linear"))
@@ -119,6 +119,9 @@ class Recipe:
             raise InputError("lot", plain(self.lot), allowed, hint)
         if self.clipping != "adaptive" and self.quantile != 0.5:
             raise InputError("quantile", self.quantile, "left out unless clipping is adaptive")
+        if self.clipping == "adaptive" and self.optimizer == "adam-corrected":
+            hint = "With adaptive clipping the variance of the noise changes from step to step. Use adam."
+            raise InputError("optimizer", self.optimizer, "sgd or adam with adaptive clipping", hint)
 
     @classmethod
     def within(
