@@ -215,6 +215,7 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "allotment": {"allotment": "others"},
         "choice": {"choice": "0.2"},
         "held_out": {"held_out": "0.2"},
+        "runs": {"runs": 3},
         "confidence": {"confidence": 0.9},
     },
     "loads": {

@@ -214,9 +214,17 @@ class SearchAsk(TrainAsk):
     settings: Sequence[Mapping[str, Any]] = option(
         CANDIDATES, help="One candidate, such as rate=0.5; repeat for more", flags=("try",), kw_only=True
     )
-    choice: Number | None = option(AMOUNT, None, help="What the choice costs; a tenth of epsilon by default", late=True)
+    choice: Number | None = option(
+        AMOUNT, None, help="What the choice costs; epsilon by default, on rows of its own", late=True
+    )
     held_out: Number = option(
         AMOUNT, Fraction(1, 10), help="The share of the rows on which candidates are compared", late=True
+    )
+    runs: Number | None = option(
+        AMOUNT,
+        None,
+        help="A random number of runs, so many on average, of candidates picked at random; else each once",
+        late=True,
     )
 
     def checked(self, schema: Schema) -> CheckedSearch:

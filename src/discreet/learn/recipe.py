@@ -184,9 +184,12 @@ class Recipe:
 
     def cost_of(self, steps: int) -> Loss:
         """What the first `steps` steps cost."""
-        ideal = training_loss(self.multiplier, self.probability, steps)
-        added = self.noise_delta(steps)
+        ideal, added = self.ideal_cost(steps), self.noise_delta(steps)
         return Composed([ideal, Approx(0, added)]) if added else ideal
+
+    def ideal_cost(self, steps: int | None = None) -> Loss:
+        """What the run, or its first `steps`, would cost with noise of the ideal law: without `noise_delta`."""
+        return training_loss(self.multiplier, self.probability, self.steps if steps is None else steps)
 
     def noise_delta(self, steps: int | None = None) -> Fraction:
         """The part of delta that covers how far the noise of the run, or of its first `steps`, is from its ideal."""

@@ -152,9 +152,7 @@ class Step:
     def _slots(self) -> Callable[[Tree, int], Array]:
         return jax.jit(slots_of, static_argnums=1)
 
-    def add_noise(
-        self, total: Tree, params: Tree, secret: bytes, step: int, bound: Array | None = None
-    ) -> Noisy:
+    def add_noise(self, total: Tree, params: Tree, secret: bytes, step: int, bound: Array | None = None) -> Noisy:
         """The sum with noise for a step, and what stands beside it, as means over the lot. From here on, public."""
         recipe, lot = self.recipe, float(self.recipe.lot)
         if recipe.noise == "exact":
