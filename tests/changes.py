@@ -203,6 +203,7 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "report_loss": {"report_loss": 4.0},
         "operands": {"operands": "bfloat16"},
         "clipping": {"clipping": "normalise"},
+        "bands": {"bands": 2},
         "quantile": ({"clipping": "adaptive"}, {"quantile": 0.9}),
         "delta": {"delta": "0.0005"},
         "allotment": {"allotment": "others"},

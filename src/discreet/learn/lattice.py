@@ -16,11 +16,12 @@ from discreet.core.exact import sqrt_up
 from discreet.learn.clip import norms
 from discreet.learn.recipe import LOSS_WEIGHT, Recipe
 
-__all__ = ["LONGEST", "lattice_shares", "lattice_sigma", "lattice_sum"]
+__all__ = ["LONGEST", "SMOOTH", "lattice_shares", "lattice_sigma", "lattice_sum"]
 
 LONGEST = 2**20
 """On the integers, how long the clipped gradient of one example may be."""
-_SMOOTH = 16  # 4^2: see docs/proofs/training.md, "Exact noise"
+SMOOTH = 16
+"""4^2, what rounding at random takes: see docs/proofs/training.md, "Exact noise"."""
 _LEAST = 1e-37  # squares below it may have vanished: their entries are zero on any lattice
 
 Array = Any
@@ -75,4 +76,4 @@ def lattice_sigma(multiplier: Fraction) -> Fraction:
 
     Its square is (multiplier * LONGEST)^2 + 16, rounded up: docs/proofs/training.md, "Exact noise".
     """
-    return sqrt_up((multiplier * LONGEST) ** 2 + _SMOOTH)
+    return sqrt_up((multiplier * LONGEST) ** 2 + SMOOTH)

@@ -116,6 +116,7 @@ class TrainPlan:
         return (
             f"{self.recipe.noise_words} noise, multiplier {float(self.recipe.multiplier):.6g}, on clipped gradients of "
             f"Poisson lots (probability {float(self.recipe.probability):.6g}), {self.recipe.steps:,} steps"
+            f"{f' in {self.recipe.bands} bands' if self.recipe.bands > 1 else ''}"
         )
 
     @cached_property
@@ -260,6 +261,11 @@ def _notes(plan: TrainPlan) -> list[str]:
     recipe = plan.recipe
     notes = ["How good the model will be is not known beforehand: only the data can say."]
     notes.append("The whole run is charged before its first step. Stopping early refunds nothing.")
+    if recipe.bands > 1:
+        notes.append(
+            f"Noise is correlated over {recipe.bands} steps. Each example is in one of {recipe.bands} groups, and a lot is "
+            f"drawn from one of them: it counts as {recipe.rounds(recipe.steps):,} steps of {recipe.bands} times the probability."
+        )
     added = readable(recipe.noise_delta())
     if recipe.noise == "exact":
         notes.append(f"Noise is exact, on integers: of delta, {added} is for how far it is from real noise.")

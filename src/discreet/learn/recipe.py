@@ -27,7 +27,7 @@ from discreet.core.exact import Number, as_written
 from discreet.core.loss import Approx, Composed, Loss
 from discreet.errors import InputError
 
-__all__ = ["DEVICE_DELTA", "LARGEST_LOT", "LOSS_WEIGHT", "MOST_EXACT", "STABILITY", "Recipe", "weak_delta"]
+__all__ = ["DEVICE_DELTA", "LARGEST_LOT", "LOSS_WEIGHT", "MOST_BANDED", "MOST_BANDS", "MOST_EXACT", "STABILITY", "Recipe", "weak_delta"]
 
 _MOST_STEPS = 10**8
 _SAMPLER = "lattice"  # how "device" draws: entries without it are of 0.1
@@ -43,7 +43,10 @@ LOSS_WEIGHT = Fraction(1, 8)
 STABILITY = 0.01
 """What `clipping="normalise"` adds to a norm before it divides by it: gradients much shorter than this stay short."""
 
-_LATER = ("clipping", "quantile")  # left out of what is stored where they are as before
+_LATER = ("clipping", "quantile", "bands")  # left out of what is stored where they are as before
+
+MOST_BANDS, MOST_BANDED = 128, 2**12
+"""The most bands, and the largest multiplier with them: sums of noise stay within 64 bits."""
 
 _UNEVEN = Fraction(1, 10**40)
 """What noise on the integers costs beyond real noise: docs/proofs/training.md, "Exact noise"."""
@@ -74,6 +77,9 @@ class Recipe:
     need not be tuned; or "adaptive": `bound` is the first one, and it follows the `quantile` of norms by a noisy share
     of the examples within it at each step. That share is one more entry beside the gradient, as the loss is: the noise
     is about 0.8% larger, and it costs nothing more.
+    With `bands` of more than 1 the noise is correlated: a step takes back a part of the noise of the bands - 1 before
+    it, and every example is in one of `bands` groups, of which each step draws its lot from one, in turn (banded
+    matrix factorisation). It is counted as steps / bands steps of `bands` times the probability. Exact noise only.
 
     Guarantee
         With noise "exact", a run costs `cost`, whatever the examples are: one example is added or removed. With noise
@@ -105,6 +111,7 @@ class Recipe:
     operands: str | None = field(default=None, validator=one_of(None, "bfloat16"))
     clipping: str = field(default="fixed", validator=one_of("fixed", "normalise", "adaptive"))
     quantile: float = field(default=0.5, converter=real, validator=within(above=0, below=1))
+    bands: int = field(default=1, converter=whole, validator=at_least(1))
 
     def __attrs_post_init__(self) -> None:
         if self.lot > self.examples:
@@ -122,6 +129,23 @@ class Recipe:
         if self.clipping == "adaptive" and self.optimizer == "adam-corrected":
             hint = "With adaptive clipping the variance of the noise changes from step to step. Use adam."
             raise InputError("optimizer", self.optimizer, "sgd or adam with adaptive clipping", hint)
+        if self.bands > 1:
+            self._check_bands()
+
+    def _check_bands(self) -> None:
+        """Refuse bands that the lots, the noise or the optimiser cannot have."""
+        most = min(MOST_BANDS, math.floor(1 / self.probability))
+        if self.bands > most:
+            hint = "A lot is drawn from one of so many groups, and cannot be larger than it."
+            raise InputError("bands", self.bands, f"at most {most} for this lot", hint)
+        if self.noise not in ("auto", "exact"):
+            raise InputError("noise", self.noise, "exact with bands", "Noise on the device is not correlated over steps.")
+        if self.multiplier > MOST_BANDED:
+            raise InputError("multiplier", plain(self.multiplier), f"at most {MOST_BANDED:,} with bands")
+        if self.clipping == "adaptive":
+            raise InputError("clipping", self.clipping, "fixed or normalise with bands", "Noise of several steps has one scale.")
+        if self.optimizer == "adam-corrected":
+            raise InputError("optimizer", self.optimizer, "sgd or adam with bands")
 
     @classmethod
     def within(
@@ -150,6 +174,8 @@ class Recipe:
         # Whatever is wrong elsewhere is said before a search that takes seconds.
         stand_in = {"lot": 1, "steps": 1, "multiplier": 1, missing[0]: 1}
         known: dict[str, Any] = {name: stand_in[name] if value is None else value for name, value in given.items()}
+        if others.get("bands", 1) != 1 and missing[0] != "multiplier":
+            raise InputError(missing[0], None, "given with bands: the noise is computed")
         draft = cls(examples=examples, **known, **others)
         if note := weak_delta(delta, draft.examples):
             warnings.warn(note, UserWarning, stacklevel=2)
@@ -160,7 +186,7 @@ class Recipe:
         match missing[0]:
             case "multiplier":
                 noise = (former_noise_multiplier if former else noise_multiplier)(
-                    epsilon, left, draft.probability, draft.steps
+                    epsilon, left, draft.bands * draft.probability, draft.rounds(draft.steps)
                 )
                 return evolve(draft, multiplier=noise)
             case "steps":
@@ -189,7 +215,12 @@ class Recipe:
 
     def ideal_cost(self, steps: int | None = None) -> Loss:
         """What the run, or its first `steps`, would cost with noise of the ideal law: without `noise_delta`."""
-        return training_loss(self.multiplier, self.probability, self.steps if steps is None else steps)
+        many = self.steps if steps is None else steps
+        return training_loss(self.multiplier, self.bands * self.probability, self.rounds(many))
+
+    def rounds(self, steps: int) -> int:
+        """How often at most an example can be in a lot in so many steps: each step, or each so many of them."""
+        return -(-steps // self.bands)
 
     def noise_delta(self, steps: int | None = None) -> Fraction:
         """The part of delta that covers how far the noise of the run, or of its first `steps`, is from its ideal."""

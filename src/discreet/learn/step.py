@@ -18,6 +18,7 @@ from jax.flatten_util import ravel_pytree
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from discreet.errors import InputError, Phrase
+from discreet.learn.bands import BandedNoise
 from discreet.learn.clip import clipped_sum, refuse_mixed_losses, refuse_mixing
 from discreet.learn.gradients import Augment, Losses, augmented, by_layers
 from discreet.learn.lattice import lattice_shares, lattice_sigma, lattice_sum
@@ -152,11 +153,25 @@ class Step:
     def _slots(self) -> Callable[[Tree, int], Array]:
         return jax.jit(slots_of, static_argnums=1)
 
-    def add_noise(self, total: Tree, params: Tree, secret: bytes, step: int, bound: Array | None = None) -> Noisy:
-        """The sum with noise for a step, and what stands beside it, as means over the lot. From here on, public."""
+    def add_noise(
+        self,
+        total: Tree,
+        params: Tree,
+        secret: bytes,
+        step: int,
+        bound: Array | None = None,
+        banded: BandedNoise | None = None,
+    ) -> Noisy:
+        """The sum with noise for a step, and what stands beside it, as means over the lot. From here on, public.
+
+        `banded` is the noise of the run so far (`BandedNoise`), where a recipe has bands; without it, it is made anew.
+        """
         recipe, lot = self.recipe, float(self.recipe.lot)
         if recipe.noise == "exact":
-            noisy = total + exact_noise(secret, step, len(total), lattice_sigma(recipe.multiplier))
+            if recipe.bands > 1:
+                noisy = total + (banded or BandedNoise(secret, recipe.multiplier, recipe.bands)).at(step, len(total))
+            else:
+                noisy = total + exact_noise(secret, step, len(total), lattice_sigma(recipe.multiplier))
             longest, beside = lattice_shares(recipe)
             size = len(noisy) - recipe.beside
             now = recipe.bound if bound is None else float(bound)

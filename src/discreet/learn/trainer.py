@@ -17,6 +17,7 @@ import numpy as np
 
 from discreet.core.progress import notify
 from discreet.errors import DiscreetError, InputError, Phrase, kind_of
+from discreet.learn.bands import BandedNoise
 from discreet.learn.gradients import Losses
 from discreet.learn.keys import new_secret
 from discreet.learn.lot import capacity, microbatches, sample_lot
@@ -164,10 +165,11 @@ def train_losses(
     placed = step.place(data)
     heard = [] if heard is None else heard
     every = max(1, recipe.steps // _REPORTS)
+    banded = BandedNoise(secret, recipe.multiplier, recipe.bands)
     while now.step < recipe.steps:
-        lot = microbatches(sample_lot(secret, now.step, many, recipe.probability), room)
+        lot = microbatches(sample_lot(secret, now.step, many, recipe.probability, recipe.bands), room)
         total = step.sum_lot(now.params, placed, lot, secret, now.step, now.bound)
-        noisy = step.add_noise(total, now.params, secret, now.step, now.bound)
+        noisy = step.add_noise(total, now.params, secret, now.step, now.bound, banded)
         now, mean = step.advance(now, noisy), noisy.loss
         if mean is not None:
             heard.append(mean)
