@@ -1,4 +1,4 @@
-"""The best of a random number of runs: its price against the exact law of tiny mechanisms, and runs of the stated law."""
+"""The best of a random number of runs: its price against the exact law of tiny mechanisms."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def divergence(one, other, order):
 
 
 def pairs(epsilon):
-    """Neighbours of epsilon-private mechanisms with a score: randomized response whose answer is the score, and more."""
+    """Neighbours of epsilon-private mechanisms: randomized response whose answer is the score, and more."""
     high = math.exp(epsilon)
     yield np.array([high, 1.0]) / (1 + high), np.array([1.0, high]) / (1 + high)
     rare = 1e-3

@@ -27,9 +27,12 @@ def gaussian_attack(mu, rate):
 
 
 def holds(risk, mu) -> bool:
-    return all(
-        gaussian_attack(mu, float(rate)) <= share for rate, share in zip(risk.false_alarms, risk.found, strict=True)
-    ) and float(risk.advantage) >= 2 * NormalDist().cdf(mu / 2) - 1
+    return (
+        all(
+            gaussian_attack(mu, float(rate)) <= share for rate, share in zip(risk.false_alarms, risk.found, strict=True)
+        )
+        and float(risk.advantage) >= 2 * NormalDist().cdf(mu / 2) - 1
+    )
 
 
 @pytest.mark.parametrize("mu", [0.2, 1.0, 2.5])

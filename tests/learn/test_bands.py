@@ -76,7 +76,7 @@ def test_noise_has_the_covariance_that_is_stated():
 
 
 def farthest(bands, size, sigma_of=banded_sigma, trials=60) -> float:
-    """How far one example moves what must have been drawn, for the same outcome, as a part of what noise is made for."""
+    """How far one example moves what must have been drawn, for one outcome, as a part of what noise is made for."""
     chance = np.random.default_rng(3)
     made_for = math.sqrt(float(sigma_of(Fraction(1), bands, size)) ** 2 - 16)
     worst = 0.0

@@ -58,7 +58,7 @@ def test_rows_that_are_for_one_of_the_two_pay_the_larger_price():
 
 
 def told(rows, held, epsilon):
-    """The exact law of a tiny search: a row is held out by a coin; a noisy count of the rest, and of what is held out."""
+    """The exact law of a tiny search: a row is held out by a coin; noisy counts of the rest, and of those held out."""
     high = np.exp(epsilon)
     spread = {shift: np.array([1, high][:: 1 - 2 * shift]) / (1 + high) for shift in (0, 1)}
     if not rows:

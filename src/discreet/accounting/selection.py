@@ -87,14 +87,14 @@ class RunCount:
 
 @in_range
 def best_of(losses: Sequence[Loss], runs: RunCount, delta: Number) -> Fraction:
-    """The epsilon, at `delta`, of the best of a random number of runs that cost one of `losses` each; rounded up to 1e-9.
+    """The epsilon, at `delta`, of the best of a random number of runs, each at one of `losses`; rounded up to 1e-9.
 
     Each run is one of several, picked by a coin that does not look at the data; its loss is that of the run with the
     score it is compared by.
 
     Guarantee: the run with the highest score, of a number of independent runs drawn from `runs` and not told, is
-    (epsilon, delta)-differentially private. By Renyi divergence: with R the curve of the losses, at its largest, that of the best is at
-    most R(a) + (1 + shape) ((1 - 1/b) R(b) + ln(1/stop)/b) + ln(expected)/(a - 1) for all orders a > 1 and b >= 1.
+    (epsilon, delta)-differentially private. By Renyi divergence: with R the curve of the losses, at
+    its largest, that of the best is at most R(a) + (1 + shape) ((1 - 1/b) R(b) + ln(1/stop)/b) + ln(expected)/(a - 1) for all orders a > 1 and b >= 1.
     """
     missed = as_written(delta, "delta")
     if not 0 < missed < 1:

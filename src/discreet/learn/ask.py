@@ -133,7 +133,9 @@ class TrainAsk(Ask):
         choices=("fixed", "normalise", "adaptive"),
     )
     quantile: Number | None = _setting(AMOUNT, "With adaptive clipping: the share of gradients that are not clipped")
-    bands: int | None = _setting(WHOLE, "Steps over which noise is correlated (banded matrix factorisation); 1 by default")
+    bands: int | None = _setting(
+        WHOLE, "Steps over which noise is correlated (banded matrix factorisation); 1 by default"
+    )
     multiplier: Number | None = _setting(AMOUNT, "Noise, in clipping bounds; by default as the price allows")
     rate: Number | None = _setting(AMOUNT, "Learning rate")
     momentum: Number | None = _setting(AMOUNT, "Momentum of sgd")

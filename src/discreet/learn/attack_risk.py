@@ -41,7 +41,11 @@ class AttackRisk:
 
     @classmethod
     def of(
-        cls, epsilon: Fraction, delta: Fraction, loss: Loss | None = None, false_alarms: Sequence[Fraction] = _FALSE_ALARMS
+        cls,
+        epsilon: Fraction,
+        delta: Fraction,
+        loss: Loss | None = None,
+        false_alarms: Sequence[Fraction] = _FALSE_ALARMS,
     ) -> AttackRisk:
         """From a claim, and from the whole loss behind it where it is known, which says more."""
         curve = [(float(epsilon), Fraction(delta))]
@@ -59,13 +63,19 @@ class AttackRisk:
             for rate, share in zip(self.false_alarms, self.found, strict=True)
         ]
         right = percent((1 + self.advantage) / 2, 3, "up")
-        return f"whoever guesses at 50:50 who was in the data is right at most {right} of the time; finds at most {', '.join(shown)}"
+        return (
+            f"whoever guesses at 50:50 who was in the data is right at most {right} of the time; "
+            f"finds at most {', '.join(shown)}"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, in percent as they are shown."""
         rates = [percent(rate) for rate in self.false_alarms]
         shares = [percent(share, 3, "up") for share in self.found]
-        return {"advantage_at_most": percent(self.advantage, 3, "up"), "found_at_most": dict(zip(rates, shares, strict=True))}
+        return {
+            "advantage_at_most": percent(self.advantage, 3, "up"),
+            "found_at_most": dict(zip(rates, shares, strict=True)),
+        }
 
 
 def _found(rate: Fraction, epsilon: float, delta: Fraction) -> Fraction:

@@ -37,8 +37,8 @@ def lattice_sum(
 ) -> list[Array]:
     """The sums of gradients [examples, ...], each example's clipped to `bound` and cut to steps of bound / longest.
 
-    With a `stability` each is scaled by bound / (norm + stability) instead. At most 1,024 examples at once: sums are int32. `square` are their squared norms, where these are known. Pure; for
-    `jit`.
+    With a `stability` each is scaled by bound / (norm + stability) instead. At most 1,024 examples at once: sums are
+    int32. `square` are their squared norms, where these are known. Pure; for `jit`.
 
     Guarantee: it is the sum over examples of integer vectors that are no longer than `longest`, whatever the numbers
     were. Lengths are checked on the integers, with all that rounding could hide added; a vector that may be too long,

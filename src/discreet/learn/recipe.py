@@ -27,7 +27,17 @@ from discreet.core.exact import Number, as_written
 from discreet.core.loss import Approx, Composed, Loss
 from discreet.errors import InputError
 
-__all__ = ["DEVICE_DELTA", "LARGEST_LOT", "LOSS_WEIGHT", "MOST_BANDED", "MOST_BANDS", "MOST_EXACT", "STABILITY", "Recipe", "weak_delta"]
+__all__ = [
+    "DEVICE_DELTA",
+    "LARGEST_LOT",
+    "LOSS_WEIGHT",
+    "MOST_BANDED",
+    "MOST_BANDS",
+    "MOST_EXACT",
+    "STABILITY",
+    "Recipe",
+    "weak_delta",
+]
 
 _MOST_STEPS = 10**8
 _SAMPLER = "lattice"  # how "device" draws: entries without it are of 0.1
@@ -139,11 +149,15 @@ class Recipe:
             hint = "A lot is drawn from one of so many groups, and cannot be larger than it."
             raise InputError("bands", self.bands, f"at most {most} for this lot", hint)
         if self.noise not in ("auto", "exact"):
-            raise InputError("noise", self.noise, "exact with bands", "Noise on the device is not correlated over steps.")
+            raise InputError(
+                "noise", self.noise, "exact with bands", "Noise on the device is not correlated over steps."
+            )
         if self.multiplier > MOST_BANDED:
             raise InputError("multiplier", plain(self.multiplier), f"at most {MOST_BANDED:,} with bands")
         if self.clipping == "adaptive":
-            raise InputError("clipping", self.clipping, "fixed or normalise with bands", "Noise of several steps has one scale.")
+            raise InputError(
+                "clipping", self.clipping, "fixed or normalise with bands", "Noise of several steps has one scale."
+            )
         if self.optimizer == "adam-corrected":
             raise InputError("optimizer", self.optimizer, "sgd or adam with bands")
 

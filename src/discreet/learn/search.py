@@ -55,8 +55,9 @@ class Search:
     of deviation 1/`choice`, or public if that is zero.
 
     Guarantee
-        All trained models and the choice together cost `cost_at(delta)`; with `runs`, the kept model and its score. However
-        the settings were listed, as long as they were listed before the first run. Proof: docs/proofs/training.md, "Search".
+        All trained models and the choice together cost `cost_at(delta)`; with `runs`, the kept model and its score.
+        However the settings were listed, as long as they were listed before the first run.
+        Proof: docs/proofs/training.md, "Search".
 
     >>> recipes = [Recipe(examples=1000, lot=100, steps=10, bound=1, multiplier=2, rate=rate) for rate in (0.1, 1)]
     >>> Search(recipes).epsilon(1e-5) > recipes[0].epsilon(1e-5)
@@ -168,7 +169,8 @@ class Search:
             )
             return (
                 f"A random number of runs, {readable(self.runs.mean, 4, 'near')} on average and not told, of "
-                f"{len(self.recipes)} settings picked at random: epsilon = {whole} for the whole search; scores {scored}."
+                f"{len(self.recipes)} settings picked at random: epsilon = {whole} for the whole search; "
+                f"scores {scored}."
             )
         if self.choice and self.disjoint:
             how += " on rows of its own, which adds nothing to the price"

@@ -1,4 +1,4 @@
-"""A search under the ledger: candidates are trained on some rows, one is kept by the others, and all of it is one plan."""
+"""A search under the ledger: candidates are trained on some rows, and one is kept by the others, all in one plan."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class SearchPlan:
     Each is trained once, or, with `search.runs`, a random number of runs is made of candidates picked at random.
 
     Guarantee
-        Whatever the candidates are, the kept model costs `cost`: all runs, or the choice, whichever is more, since every
-        row is used for one of the two only, by a coin of its own. (Searches that were paid before count both.) With a
+        Whatever the candidates are, the kept model costs `cost`: all runs, or the choice, whichever is more, since
+        every row is used for one of the two only, by a coin of its own. (Searches that were paid before count both.) With a
         random number of runs, that number is neither recorded nor told as the search goes; how long it takes
         tells it. Proof: docs/proofs/training.md, "Search".
     """

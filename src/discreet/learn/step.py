@@ -124,7 +124,8 @@ class Step:
     ) -> Tree:
         """The sum over a lot of what each example says, clipped: a tree like the parameters, and what stands beside it.
 
-        `bound` is the state's, where it is adaptive. With exact noise it is one vector of integers. An empty lot sums to zero.
+        `bound` is the state's, where it is adaptive. With exact noise it is one vector of integers. An empty lot sums
+        to zero.
         """
         exact = self.recipe.noise == "exact"
         total = self._nothing(params)
