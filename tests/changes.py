@@ -202,6 +202,9 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "ema": {"ema": 0.5},
         "report_loss": {"report_loss": 4.0},
         "operands": {"operands": "bfloat16"},
+        "clipping": {"clipping": "normalise"},
+        "bands": {"bands": 2},
+        "quantile": ({"clipping": "adaptive"}, {"quantile": 0.9}),
         "delta": {"delta": "0.0005"},
         "allotment": {"allotment": "others"},
         "checkpoint": {"checkpoint": "run.ckpt"},
@@ -213,6 +216,7 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "allotment": {"allotment": "others"},
         "choice": {"choice": "0.2"},
         "held_out": {"held_out": "0.2"},
+        "runs": {"runs": 3},
         "confidence": {"confidence": 0.9},
     },
     "loads": {

@@ -11,6 +11,7 @@ from discreet.accounting import (
     training_steps,
 )
 from discreet.accounting.training import former_noise_multiplier, former_training_steps
+from discreet.core.integers import refine
 from discreet.errors import InputError
 
 
@@ -67,6 +68,31 @@ def test_noise_is_within_half_a_percent_of_the_least(probability, steps, epsilon
 
     assert fits(found)
     assert not any(fits(found * Fraction(995 - below, 1000)) for below in (0, 5, 10, 20, 40, 80, 160))
+
+
+def nearly(guess, toward, fits, *, digits=4):
+    """The planted bug: the search ends on the wrong side of the last number that fits."""
+    good = refine(guess, toward, fits, digits=digits)
+    return good + toward * max(1, good // 1000)
+
+
+def coarsely(guess, toward, fits, *, digits=4):
+    """The planted bug: what the coarse search found is taken for an answer, and is a percent too small."""
+    return guess * 99 // 100
+
+
+@pytest.mark.parametrize("bug", [nearly, coarsely])
+def test_a_calibration_that_ends_on_the_wrong_side_is_caught(bug, monkeypatch):
+    from discreet.accounting import training
+
+    asked = Fraction(1, 50), 300
+    monkeypatch.setattr(training, "refine", bug)
+    training._noise_multiplier.cache_clear()
+    try:
+        found = noise_multiplier(8, 1e-6, *asked)
+    finally:
+        training._noise_multiplier.cache_clear()
+    assert approx(training_loss(found, *asked), 1e-6).epsilon > 8
 
 
 def test_a_grid_wider_than_a_step_buys_too_much_noise(monkeypatch):

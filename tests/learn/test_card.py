@@ -12,7 +12,10 @@ from fractions import Fraction
 import numpy as np
 from train_people import FIXED
 
+from discreet.audit import OneRun
+from discreet.core.exact import as_written
 from discreet.errors import InputError
+from discreet.learn.attack_risk import AttackRisk
 from discreet.learn.card import Card
 from discreet.learn.recipe import Recipe
 
@@ -47,3 +50,18 @@ def test_a_delta_on_a_card_is_as_written():
     recipe = Recipe(examples=50, lot=20, steps=1, bound=1, multiplier=4)
     assert Card.of_recipe(recipe, "1/1000000", name="m", dataset="d").delta == "1e-6"
     assert Card.of_recipe(recipe, Fraction(10**9 + 1, 10**15), name="m", dataset="d").delta == "1.0001e-6"
+
+
+def test_a_card_says_what_an_attack_could_gain_and_what_canaries_showed():
+    own = Recipe(examples=1000, lot=100, steps=50, bound=1, multiplier=1, noise="exact")
+    card = Card.of_recipe(own, "1e-6", name="m", dataset="d")
+    assert "attack risk | whoever guesses at 50:50" in card.to_markdown()
+    claim = AttackRisk.of(as_written(card.epsilon, "epsilon"), Fraction("1e-6"))
+    assert card.attack_risk.advantage < claim.advantage  # the loss of the run says more than its epsilon
+    assert card.to_dict()["attack_risk"] == card.attack_risk.to_dict()
+    # Where more was paid for than this run, only the claim is about all of it.
+    assert card.with_tuning("2 runs, all charged").attack_risk == claim
+    audited = card.with_canaries(OneRun(canaries=1000, guesses=200, correct=180))
+    assert audited.audit == {"canaries": 1000, "guesses": 200, "right": 180, "epsilon at least": 1.79}
+    assert "No audit was made" not in " ".join(audited.limits)
+    assert "0.1% false alarms" in card.to_markdown()

@@ -17,12 +17,12 @@ from discreet.learn.clip import norms
 from discreet.learn.lattice import LONGEST, lattice_shares, lattice_sigma
 
 
-def lattice_sum(rows, mask, bound, square=None):
+def lattice_sum(rows, mask, bound, square=None, stability=None):
     """The sum of rows, in two arrays as if there were two parameters."""
     with np.errstate(over="ignore"):
         rows = np.asarray(rows, np.float32)
     parts = [jnp.asarray(rows[:, :5]), jnp.asarray(rows[:, 5:])]
-    sums = lattice.lattice_sum(parts, jnp.asarray(mask, jnp.float32), bound, LONGEST, square)
+    sums = lattice.lattice_sum(parts, jnp.asarray(mask, jnp.float32), bound, LONGEST, square, stability)
     return np.concatenate([np.asarray(part) for part in sums]).astype(np.int64)
 
 
@@ -41,17 +41,17 @@ def nasty(count, width):
     return rows
 
 
-@pytest.mark.parametrize("bound", [1e-3, 1.0, 37.0])
-def test_no_row_moves_the_integers_by_more_than_the_bound(bound):
+@pytest.mark.parametrize(("bound", "stability"), [(1e-3, None), (1.0, None), (37.0, None), (1.0, 0.01), (37.0, 1e-30)])
+def test_no_row_moves_the_integers_by_more_than_the_bound(bound, stability):
     rows = nasty(60, 33)
     everyone = np.ones(len(rows))
-    whole = lattice_sum(rows, everyone, bound)
+    whole = lattice_sum(rows, everyone, bound, stability=stability)
     for place in range(len(rows)):
         without = everyone.copy()
         without[place] = 0
-        moved = whole - lattice_sum(rows, without, bound)
+        moved = whole - lattice_sum(rows, without, bound, stability=stability)
         assert sum(int(step) ** 2 for step in moved) <= LONGEST**2
-        assert np.array_equal(moved, lattice_sum(rows, 1 - without, bound))
+        assert np.array_equal(moved, lattice_sum(rows, 1 - without, bound, stability=stability))
     longest = lattice_sum(rows[7:8], np.ones(1), 1e-3)
     assert np.sqrt((longest.astype(float) ** 2).sum()) > 0.999 * LONGEST
 
@@ -66,11 +66,24 @@ def test_what_a_row_adds_does_not_depend_on_the_other_rows():
         assert np.array_equal(lattice_sum(rows, only, 1.0), lattice_sum(mixed, only, 1.0))
 
 
-def test_gradient_and_loss_together_are_no_longer_than_the_bound():
-    gradient, loss = lattice_shares(recipe(report_loss=2))
-    assert gradient**2 + loss**2 <= LONGEST**2
-    assert gradient**2 + loss**2 > 0.999 * LONGEST**2
-    assert lattice_shares(recipe()) == (LONGEST, 0)
+@pytest.mark.parametrize(
+    ("beside", "more"),
+    [(1, {"report_loss": 2}), (1, {"clipping": "adaptive"}), (2, {"report_loss": 2, "clipping": "adaptive"})],
+)
+def test_gradient_and_what_stands_beside_it_are_together_no_longer_than_the_bound(beside, more):
+    gradient, entry = lattice_shares(recipe(**more))
+    assert gradient**2 + beside * entry**2 <= LONGEST**2
+    assert gradient**2 + beside * entry**2 > 0.999 * LONGEST**2
+    assert lattice_shares(recipe()) == lattice_shares(recipe(clipping="normalise")) == (LONGEST, 0)
+
+
+def test_normalised_rows_have_the_length_that_is_stated():
+    rows = nasty(60, 33)[7:]
+    rows = rows[(np.linalg.norm(rows, axis=1) > 1e-10) & (np.linalg.norm(rows, axis=1) < 1e15)]
+    for row in rows:
+        length = np.linalg.norm(row)
+        found = np.linalg.norm(lattice_sum(row[None], np.ones(1), 5.0, stability=0.01).astype(float)) / LONGEST
+        assert found == pytest.approx(length / (length + 0.01), rel=1e-3, abs=33 / LONGEST)
 
 
 def test_a_gradient_that_was_not_clipped_would_be_found_out():

@@ -75,3 +75,36 @@ def test_a_missing_optax_is_named_with_the_command_that_installs_it():
     assert run.returncode
     assert "optax is needed here" in run.stderr
     assert "discreet[learn]" in run.stderr
+
+
+def test_adam_corrected_is_adam_without_the_variance_of_the_noise():
+    one = recipe(optimizer="adam-corrected", rate=0.5, multiplier=4)
+    variance = (4 / 50) ** 2
+    assert one.gradient_noise**2 == pytest.approx(variance)
+    made, chance = optimizer_of(one), np.random.default_rng(0)
+    params = {"w": np.zeros(3, np.float32)}
+    state, first, second = made.init(params), np.zeros(3), np.zeros(3)
+    for step in range(30):
+        gradient = chance.normal(size=3) * (0.01, 0.1, 1.0)
+        first, second = 0.9 * first + 0.1 * gradient, 0.999 * second + 0.001 * gradient**2
+        left = np.maximum(second / (1 - 0.999 ** (step + 1)) - variance, 0.05 * variance)
+        change, state = made.update({"w": gradient.astype(np.float32)}, state, params)
+        assert np.allclose(change["w"], -0.5 * first / (1 - 0.9 ** (step + 1)) / np.sqrt(left), rtol=1e-3)
+
+
+def test_small_gradients_under_noise_move_as_far_as_large_ones():
+    """What the correction is for; the twin, plain Adam, moves them by their share of the noise."""
+    chance = np.random.default_rng(1)
+    size = np.repeat([0.05, 0.5], 2000).astype(np.float32)
+    moved = {}
+    for name in ("adam", "adam-corrected"):
+        one = recipe(optimizer=name, multiplier=10, rate=1.0)
+        made, params = optimizer_of(one), {"w": np.zeros(4000, np.float32)}
+        state, total = made.init(params), np.zeros(4000)
+        for _ in range(300):
+            noisy = size + chance.normal(size=4000).astype(np.float32) * one.gradient_noise
+            change, state = made.update({"w": noisy}, state, params)
+            total -= np.asarray(change["w"])
+        moved[name] = total[:2000].mean() / total[2000:].mean()
+    assert moved["adam"] < 0.35
+    assert moved["adam-corrected"] > 0.6

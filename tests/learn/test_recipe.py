@@ -50,6 +50,8 @@ from discreet.learn.recipe import DEVICE_DELTA, Recipe, weak_delta
         ("report_loss", 0, "more than zero"),
         ("warmup", -1, "0 or more"),
         ("operands", "int8", "bfloat16"),
+        ("clipping", "hard", "fixed, normalise"),
+        ("quantile", 0.9, "unless clipping is adaptive"),
     ],
 )
 def test_a_bad_recipe_is_refused_by_name(field, value, said):
@@ -139,3 +141,23 @@ def test_a_recipe_of_0_1_is_read_and_says_what_its_noise_was():
     assert any("5.42" in limit for limit in Card.of_recipe(old, 1e-5, name="m", dataset="d").limits)
     with pytest.raises(InputError, match="read from runs of version"):
         settle_noise(old, start())
+
+
+def test_what_is_stored_of_a_recipe_is_as_before_where_nothing_new_is_named():
+    assert not {"clipping", "quantile"} & set(recipe().to_dict())
+    for more in ({"clipping": "normalise"}, {"clipping": "adaptive", "quantile": 0.9, "report_loss": 2}):
+        assert Recipe.from_dict(recipe(**more).to_dict()) == recipe(**more)
+
+
+def test_what_stands_beside_the_gradient_widens_the_noise():
+    one, two = recipe(clipping="adaptive"), recipe(clipping="adaptive", report_loss=1)
+    assert (recipe().beside, one.beside, two.beside) == (0, 1, 2)
+    assert one.widened == recipe(report_loss=1).widened
+    assert one.widened**2 >= 1 + 1 / 64
+    assert two.widened**2 >= 1 + 2 / 64
+    assert one.cost == recipe().cost
+
+
+def test_a_corrected_adam_needs_noise_that_does_not_change():
+    with pytest.raises(InputError, match="sgd or adam with adaptive"):
+        recipe(optimizer="adam-corrected", clipping="adaptive")

@@ -6,6 +6,7 @@ import pytest
 
 pytest.importorskip("jax")
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 
@@ -19,11 +20,15 @@ from train_steps import less_the_sum
 import discreet
 from chance import LEVEL
 from discreet import Allotment, Budget, Category, Integer, Schema
+from discreet.accounting.convert import approx
+from discreet.accounting.selection import RunCount, best_of
+from discreet.core.loss import Approx, Composed, GaussianNoise
 from discreet.core.plan import Plan
+from discreet.core.progress import listening
 from discreet.errors import InputError
 from discreet.learn.model import Model
 from discreet.learn.recipe import Recipe
-from discreet.learn.search import Search, choice_epsilon, choose_privately, right_answers
+from discreet.learn.search import Search, choice_epsilon, choose_privately, right_answers, score_precision
 
 
 def recipe(**more):
@@ -40,6 +45,83 @@ def test_all_runs_are_paid_for_and_so_is_the_choice():
     assert both < chosen <= both + Fraction(11, 100)
     assert "2 runs, all charged" in Search([one, two], "1/10").text(1e-5)
     assert "picked privately" in Search([one, two], "1/10").text(1e-5)
+
+
+def test_rows_that_are_for_one_of_the_two_pay_the_larger_price():
+    both = [recipe(), recipe(rate=1.0)]
+    trained = Search(both).epsilon(1e-5)
+    assert Search(both, trained / 2, disjoint=True).epsilon(1e-5) == trained
+    assert Search(both, trained * 2, disjoint=True).epsilon(1e-5) == 2 * trained
+    assert Search(both, trained / 2).epsilon(1e-5) > trained * Fraction(13, 10)
+    assert Search(both, trained / 2, disjoint=True).cost_at(1e-5) == Approx(trained, 1e-5)
+    assert Search(both, trained / 2).cost_at(1e-5) == Search(both, trained / 2).cost
+
+
+def told(rows, held, epsilon):
+    """The exact law of a tiny search: a row is held out by a coin; noisy counts of the rest, and of those held out."""
+    high = np.exp(epsilon)
+    spread = {shift: np.array([1, high][:: 1 - 2 * shift]) / (1 + high) for shift in (0, 1)}
+    if not rows:
+        return np.outer(spread[0], spread[0])
+    return held * np.outer(spread[0], spread[1]) + (1 - held) * np.outer(spread[1], spread[0])
+
+
+def test_a_search_on_disjoint_rows_loses_no_more_than_its_larger_part():
+    """By brute force; the twin, in which the row is used for both, loses the sum."""
+    for held in (0.1, 0.5):
+        here, there = told(0, held, 1.0), told(1, held, 1.0)
+        assert np.abs(np.log(here / there)).max() <= 1 + 1e-12
+    high = np.e
+    both = np.outer([high, 1], [high, 1]) / (1 + high) ** 2
+    assert np.abs(np.log(told(0, 0.1, 1.0) / both)).max() > 1.9
+
+
+def test_a_random_number_of_runs_costs_less_than_all_of_them():
+    runs, listed = RunCount(8), [recipe(rate=rate) for rate in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20)]
+    public = Search(listed, runs=runs)
+    assert recipe().epsilon(1e-5) < public.epsilon(1e-5) < Search(listed).epsilon(1e-5)
+    left = Fraction("1e-5") - runs.expected * recipe().noise_delta()
+    assert public.epsilon(1e-5) == best_of([recipe().ideal_cost()], runs, left)
+    scored = Search(listed, 1, runs=runs)
+    assert scored.epsilon(1e-5) == best_of([Composed([recipe().ideal_cost(), GaussianNoise(1, 1)])], runs, left)
+    apart = Search(listed, 1, runs=runs, disjoint=True)
+    assert apart.epsilon(1e-5) == max(best_of([GaussianNoise(1, 1)], runs, left), public.epsilon(1e-5))
+    assert apart.cost_at(1e-5) == Approx(apart.epsilon(1e-5), 1e-5)
+    assert "8 on average and not told" in apart.text(1e-5)
+    with pytest.raises(InputError, match="cost_at"):
+        apart.cost  # noqa: B018
+    with pytest.raises(InputError, match="more than noise"):
+        Search(listed, runs=runs).epsilon(1e-22)
+
+
+def test_noise_is_found_for_a_random_number_of_runs():
+    found = Search.within(2, 1e-5, [recipe(), recipe(rate=2.0)], "1/5", runs=RunCount(5), disjoint=True)
+    assert Fraction(195, 100) < found.epsilon(1e-5) <= 2
+    precision = score_precision(Fraction(2), Fraction("1e-5"), RunCount(5))
+    assert best_of([GaussianNoise(1 / precision, 1)], RunCount(5), Fraction("1e-5")) <= 2
+    assert best_of([GaussianNoise(1 / (precision * 11 / 10), 1)], RunCount(5), Fraction("1e-5")) > 2
+    with pytest.raises(InputError, match="larger: no score"):
+        score_precision(Fraction(1, 10**6), Fraction("1e-5"), RunCount(5))
+
+
+def test_a_random_search_tells_neither_the_number_of_runs_nor_their_scores(curator, monkeypatch):
+    drawn, heard = [], []
+    true = RunCount.draw
+    monkeypatch.setattr(RunCount, "draw", lambda self, bits=None: drawn.append(true(self, bits)) or drawn[-1])
+    question = curator.train(target="rich", examples=400, lot=200, steps=2)
+    offer = question.search([{"rate": 0.1}, {"rate": 2.0}], epsilon=3, runs=3)
+    assert Fraction(28, 10) < offer.plan.charge.amount <= 3
+    assert "How long the search takes" in str(offer)
+    with listening(lambda stage, done: heard.append(stage)):
+        model = offer.release(release="random")
+    assert len(drawn) == 1
+    assert [stage for stage in heard if "step" in stage or "candidate " in stage] == []
+    stored = json.dumps({**model.to_dict(), "weights": 0})
+    assert '"score' not in stored
+    assert "not told" in model.card().tuning
+    assert charges(curator.ledger) == 1
+    with pytest.raises(InputError, match="number of runs is random"):
+        question.search([{"rate": 0.1}, {"rate": 2.0}], within=20, runs=3)
 
 
 def test_equal_runs_cost_what_one_of_all_their_steps_costs():
@@ -104,13 +186,13 @@ def test_right_answers_are_counted():
 
 
 def test_a_search_scores_its_rows_one_at_a_time(tmp_path, monkeypatch):
-    from discreet.learn import search
+    from discreet.learn import search_plan
 
     seen = []
     # As a model would that mixes rows for some values only: none of those the probe tries.
     monkeypatch.setattr("discreet.learn.step.refuse_mixed_losses", lambda *given, **named: None)
-    monkeypatch.setattr(search, "right_answers", lambda outputs, y: seen.extend(outputs) or [0] * len(outputs))
-    monkeypatch.setattr(Search, "within", lambda epsilon, delta, recipes, choice, former: Search(recipes, choice))
+    monkeypatch.setattr(search_plan, "right_answers", lambda outputs, y: seen.extend(outputs) or [0] * len(outputs))
+    monkeypatch.setattr(Search, "within", lambda epsilon, delta, recipes, choice, **more: Search(recipes, choice))
     schema = Schema("people", {"age": Integer(0, 100, nullable=False), "rich": Category(["no", "yes"], nullable=False)})
     budget = Budget(epsilon=50, delta=1e-5, allotments=[Allotment("models", "plan", epsilon=50, delta=1e-5)])
     data = pyarrow.table({"age": list(range(40)), "rich": ["no", "yes"] * 20})
@@ -127,12 +209,16 @@ def test_a_search_is_charged_whole_and_keeps_one(curator):
     offer = question.search([{"rate": 0.1}, {"rate": 2.0, "steps": 3}], epsilon=3)
     assert isinstance(offer.plan, Plan)
     assert Fraction(28, 10) < offer.plan.charge.amount <= 3
-    assert offer.plan.search.choice == Fraction(3, 10)
+    assert offer.plan.search.choice == 3  # rows are for training or for choosing: it adds nothing
+    assert approx(Composed([one.recipe.cost for one in offer.plan.candidates]), offer.plan.delta).epsilon > Fraction(
+        28, 10
+    )
     assert "2 runs, all charged" in str(offer)
     model = offer.release(release="best")
     assert charges(curator.ledger) == 1
     assert model.recipe.rate in (0.1, 2.0)
     assert "2 runs, all charged" in curator.release("best").card().tuning
+    assert "adds nothing to the price" in curator.release("best").card().tuning
 
 
 @pytest.mark.parametrize(

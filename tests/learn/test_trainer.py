@@ -280,3 +280,16 @@ def test_whatever_is_wrong_is_refused_by_name(name):
         train(*order, **given)
     assert caught.value.field == field
     assert "secret'" not in str(caught.value)
+
+
+@pytest.mark.parametrize("noise", ["device", "exact"])
+def test_an_adaptive_bound_finds_the_quantile_of_norms(noise):
+    """From a bound ten times too short; the same run taken up in the middle ends with the same bound."""
+    x, y = examples()
+    own = recipe(lot=200, steps=40, clipping="adaptive", bound=0.3, rate=1e-6, noise=noise, multiplier="1/100")
+    states = []
+    done = train(linear, cross_entropy, start(), (x, y), own, secret=SECRET, after=states.append)
+    lengths = [np.linalg.norm(one_by_one(start(), x, y, [place], 1e9)) for place in range(200)]
+    assert 0.35 < np.mean(np.array(lengths) <= float(states[-1].bound)) < 0.65
+    again = train(linear, cross_entropy, start(), (x, y), own, secret=SECRET, state=states[20])
+    assert float(again.state.bound) == float(done.state.bound)

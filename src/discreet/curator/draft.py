@@ -85,9 +85,10 @@ class TrainDraft(Draft["ModelRelease"]):
     ) -> Offer[ModelRelease]:
         """Price a search: every one of `settings`, such as {"rate": 0.5}, is trained and paid for, and one is kept.
 
-        The candidate that is right most often on `held_out` of the rows is kept by a private choice, for a tenth of
-        epsilon unless `choice` says otherwise. Noise follows from the price of the whole, which may be a `share` of the
-        allotment too, or `within` how many right answers of the best candidate the kept one is to be.
+        The candidate that is right most often on `held_out` of the rows is kept by a private choice. These rows are
+        not trained on, so that it adds nothing to the price. With `runs`, a random number of runs is made, so many on
+        average, each of a candidate picked at random. Noise follows from the price of the whole, which may be a `share`
+        of the allotment too, or `within` how many right answers of the best candidate the kept one is to be.
         """
         draft = Draft["ModelRelease"].of(self.desk, self.ask.search(settings))
         return draft.plan(epsilon=epsilon, allotment=allotment, **terms)

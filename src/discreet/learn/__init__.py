@@ -4,10 +4,9 @@ Asked for at a desk (`curator.train`): `TrainAsk`, `SearchAsk`, the `ModelReleas
 `Model`, a function of one's own to train. On arrays and iterators, under a ledger or without one: `train` by a
 `Recipe`, the price of a `Search`, losses (`cross_entropy`, `logistic`, `squared`, `absolute`), networks to start from
 (`dense`, `convolutional`, `wide_residual`), `dropout` by each example's own key, a `Run` that survives crashes in its
-`Checkpoint`, and `Canaries` that a `Watch` looks for in it. `read_weights` and `write_weights` are for files.
-Clipped sums of gradients are in `discreet.learn.clip`, estimators in scikit-learn's manner in
-`discreet.learn.estimators`. Names load on first use; all but the asks and the recipe need the
-extra `learn`.
+`Checkpoint`, `Canaries` that a `Watch` looks for in it, and `lira`, an attack with shadow models. `read_weights` and
+`write_weights` are for files. Clipped sums of gradients are in `discreet.learn.clip`, estimators in scikit-learn's
+manner in `discreet.learn.estimators`. Names load on first use; all but the asks and the recipe need the extra `learn`.
 """
 
 from __future__ import annotations
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
     from discreet.learn.canary import loss_scores as loss_scores
     from discreet.learn.card import Card as Card
     from discreet.learn.checkpoint import Checkpoint as Checkpoint
+    from discreet.learn.lira import Lira as Lira
+    from discreet.learn.lira import lira as lira
     from discreet.learn.model import Model as Model
     from discreet.learn.nets import Net as Net
     from discreet.learn.nets import convolutional as convolutional
@@ -56,6 +57,7 @@ __getattr__, __dir__, __all__ = lazy(
         "canary": ("Canaries", "Watch", "coins_for", "loss_scores"),
         "card": ("Card",),
         "checkpoint": ("Checkpoint",),
+        "lira": ("Lira", "lira"),
         "row_keys": ("dropout",),
         "model": ("Model",),
         "nets": ("Net", "convolutional", "dense", "flipped_and_shifted", "wide_residual"),

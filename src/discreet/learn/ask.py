@@ -52,6 +52,9 @@ SETTINGS = (
     "operands",
     "rows",
     "augment",
+    "clipping",
+    "quantile",
+    "bands",
 )
 """Fields that are those of a `discreet.learn.recipe.Recipe`, which has their defaults; and the maker of copies."""
 
@@ -162,11 +165,23 @@ class TrainAsk(Ask):
     steps: int | None = option(WHOLE, None, help="How many steps")
     epochs: Number | None = option(AMOUNT, None, help="Instead of steps: passes over the data (20 by default)")
     bound: Number = option(AMOUNT, 1.0, help="How long the gradient of one example may be")
+    clipping: str | None = _setting(
+        TEXT,
+        "fixed; normalise: all gradients have about that length; adaptive: the bound follows a quantile of norms",
+        choices=("fixed", "normalise", "adaptive"),
+    )
+    quantile: Number | None = _setting(AMOUNT, "With adaptive clipping: the share of gradients that are not clipped")
+    bands: int | None = _setting(
+        WHOLE, "Steps over which noise is correlated (banded matrix factorisation); 1 by default"
+    )
     multiplier: Number | None = _setting(AMOUNT, "Noise, in clipping bounds; by default as the price allows")
     rate: Number | None = _setting(AMOUNT, "Learning rate")
     momentum: Number | None = _setting(AMOUNT, "Momentum of sgd")
     optimizer: Any = _setting(
-        OPTIMIZER, "sgd or adam; on a command line also MODULE:OBJECT, one of optax", choices=("sgd", "adam")
+        OPTIMIZER,
+        "sgd, adam, or adam-corrected (without the variance of the noise in its second moment); on a command line also "
+        "MODULE:OBJECT, one of optax",
+        choices=("sgd", "adam", "adam-corrected"),
     )
     schedule: str | None = _setting(TEXT, "constant, cosine or linear", choices=("constant", "cosine", "linear"))
     warmup: int | None = _setting(WHOLE, "Steps over which the learning rate rises")
@@ -249,9 +264,17 @@ class SearchAsk(TrainAsk):
     settings: Sequence[Mapping[str, Any]] = option(
         CANDIDATES, help="One candidate, such as rate=0.5; repeat for more", flags=("try",), kw_only=True
     )
-    choice: Number | None = option(AMOUNT, None, help="What the choice costs; a tenth of epsilon by default", late=True)
+    choice: Number | None = option(
+        AMOUNT, None, help="What the choice costs; epsilon by default, on rows of its own", late=True
+    )
     held_out: Number = option(
         AMOUNT, Fraction(1, 10), help="The share of the rows on which candidates are compared", late=True
+    )
+    runs: Number | None = option(
+        AMOUNT,
+        None,
+        help="A random number of runs, so many on average, of candidates picked at random; else each once",
+        late=True,
     )
 
     def checked(self, schema: Schema) -> CheckedSearch:

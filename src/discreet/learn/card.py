@@ -7,16 +7,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from discreet import __version__
 from discreet.accounting.words import readable
 from discreet.core.exact import Number, as_written
 from discreet.errors import InputError, kind_of
+from discreet.learn.attack_risk import AttackRisk
 from discreet.learn.recipe import Recipe, weak_delta
 
 if TYPE_CHECKING:
     from discreet.learn.release import ModelRelease
+
+
+class CanaryRun(Protocol):
+    """What an audit from one run found: `discreet.audit.OneRun` is one."""
+
+    canaries: int
+    guesses: int
+    correct: int
+
+    def epsilon(self, delta: float = 0.0, confidence: float = 0.95) -> float:
+        """A lower bound on epsilon."""
+        ...
+
 
 __all__ = ["Card"]
 
@@ -36,6 +50,7 @@ _DEVICE = (
     "far its law is from the ideal is in delta. Sums are single precision: that those of neighbours are within a "
     "thousandth of the clipping bound of what they should be is a premise, not a proof."
 )
+_CLIPPED = {"fixed": "", "normalise": ", gradients normalised to it", "adaptive": " at first, adaptive"}
 _EXACT = "Noise is exact: discrete Gaussian on the integers, added to sums of integers; nothing rests on rounding."
 
 
@@ -97,6 +112,19 @@ class Card:
             raise InputError("audit", kind_of(audit), "a dictionary of plain values") from None
         return replace(self, audit=plain)
 
+    def with_canaries(self, run: CanaryRun) -> Card:
+        """The card with what canaries in the run showed: an epsilon that it has at least, with 95% confidence."""
+        least = run.epsilon(float(as_written(self.delta, "delta")))
+        found = {"canaries": run.canaries, "guesses": run.guesses, "right": run.correct}
+        return self.with_audit({**found, "epsilon at least": float(readable(least, 3, "down")) if least else 0.0})
+
+    @property
+    def attack_risk(self) -> AttackRisk:
+        """The most that any attack could gain; from the loss of the run where that is all that was paid for."""
+        alone = self.tuning == _NO_SEARCH and not self.counted and self.recipe.noise != "float"
+        epsilon, delta = as_written(self.epsilon, "epsilon"), as_written(self.delta, "delta")
+        return AttackRisk.of(epsilon, delta, self.recipe.cost if alone else None)
+
     def with_tuning(self, text: str) -> Card:
         """The card with what the search for settings cost."""
         return replace(self, tuning=text)
@@ -137,6 +165,7 @@ class Card:
             "delta_of_noise": readable(recipe.noise_delta()),
             "accountant": self.accountant,
             "tuning": self.tuning,
+            "attack_risk": self.attack_risk.to_dict(),
             "audit": None if self.audit is None else dict(self.audit),
             "limits": self.limits,
             "recipe": recipe.to_dict(),
@@ -158,10 +187,11 @@ class Card:
             ("sampling", f"Poisson, probability {readable(recipe.probability, 5, 'near')} of {many} examples"),
             ("steps (T)", f"{recipe.steps:,}"),
             ("noise multiplier (sigma)", f"{readable(recipe.multiplier, 6, 'near')}, {recipe.noise}"),
-            ("clipping bound (C)", f"{recipe.bound:g}"),
+            ("clipping bound (C)", f"{recipe.bound:g}{_CLIPPED[recipe.clipping]}"),
             *([("rows of one unit", _averaged(recipe))] if recipe.rows > 1 else []),
             ("accountant", self.accountant),
             ("search over settings", self.tuning),
+            ("attack risk", self.attack_risk.text()),
             ("audit", "none" if self.audit is None else "; ".join(f"{k}: {v}" for k, v in self.audit.items())),
         ]
         title = f"# Model card: {self.name} of {self.target}" if self.target else f"# Model card: {self.name}"

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from discreet.learn.keys import bits_of
 from discreet.learn.recipe import Recipe
 from discreet.noise.bernoulli import bernoulli
+from discreet.noise.uniform import uniform
 
 __all__ = ["Microbatch", "capacity", "microbatches", "sample_lot"]
 
@@ -23,12 +24,21 @@ _STEP = 8
 _ENTRIES = 2**26  # of gradients held at once with exact noise
 
 
-def sample_lot(secret: bytes, step: int, count: int, probability: Fraction) -> NDArray[np.int64]:
+def sample_lot(secret: bytes, step: int, count: int, probability: Fraction, bands: int = 1) -> NDArray[np.int64]:
     """The places of the examples in the lot of a step, in rising order; the same whenever it is asked again.
 
+    With several `bands` every example is in one of so many groups for the whole run, by a draw of its own, and a lot
+    is of one group, in turn: it takes each of them with `bands` times the probability.
+
     Guarantee: under a fresh secret each of the `count` examples is in the lot with exactly `probability`,
-    independently of all others and of all other steps, up to the strength of HMAC-SHA-512 and AES-256.
+    independently of all others and of all other steps, up to the strength of HMAC-SHA-512 and AES-256. With `bands` the
+    same holds of each group in its steps, groups are uniform and independent, and no example is in two lots that are
+    fewer than `bands` steps apart.
     """
+    if bands > 1:
+        groups = uniform(bands, count, bits=bits_of(secret, "groups"))
+        places = np.flatnonzero(groups == step % bands)
+        return places[bernoulli(bands * probability, len(places), bits=bits_of(secret, "lot", step))].astype(np.int64)
     heads = bernoulli(probability, count, bits=bits_of(secret, "lot", step))
     return np.flatnonzero(heads).astype(np.int64)
 

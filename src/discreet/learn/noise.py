@@ -16,6 +16,7 @@ from attrs import evolve
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
+from discreet.learn.bands import banded_sigma, inverse_coefficients
 from discreet.learn.keys import bits_of, key_of
 from discreet.learn.lattice import LONGEST, lattice_sigma
 from discreet.learn.recipe import LARGEST_LOT, MOST_EXACT, Recipe
@@ -32,6 +33,7 @@ __all__ = [
 
 SMALL, MIDDLE = 1_000, 1_000_000
 """Up to SMALL parameters noise is exact unless it is named; on a CPU up to MIDDLE."""
+_STEADY = 2**12  # steps, after which the deviation of correlated noise has settled
 _WORD = 2**12  # of the lower of two words
 _WIDEST = 2.0**41  # steps: farther than a million deviations, where the two words end
 
@@ -50,6 +52,8 @@ def settle_noise(recipe: Recipe, params: Tree) -> Recipe:
         )
     if recipe.noise != "auto":
         return recipe
+    if recipe.bands > 1:
+        return evolve(recipe, noise="exact")
     size = sum(leaf.size for leaf in jax.tree.leaves(params))
     exact = size <= (MIDDLE if jax.default_backend() == "cpu" else SMALL) or recipe.lot > LARGEST_LOT
     return evolve(recipe, noise="exact" if exact and recipe.multiplier <= MOST_EXACT else "device")
@@ -58,13 +62,19 @@ def settle_noise(recipe: Recipe, params: Tree) -> Recipe:
 def drawn_noise(recipe: Recipe, params: Tree) -> float:
     """The standard deviation of the noise that is drawn on each entry of the mean gradient of a step.
 
-    It is a little wider than `Recipe.gradient_noise`, by what rounding to a lattice and sums of floats may add.
+    It is a little wider than `Recipe.gradient_noise`, by what rounding to a lattice and sums of floats may add. With
+    adaptive clipping it is that of the first step; with bands, of a late one, where it is largest.
     """
     match recipe.noise:
+        case "exact" if recipe.bands > 1:
+            size = sum(leaf.size for leaf in jax.tree.leaves(params)) + recipe.beside
+            share = inverse_coefficients(recipe.bands, min(recipe.steps, _STEADY))
+            steps = float(banded_sigma(recipe.multiplier, recipe.bands, size)) * math.sqrt(float(share @ share))
+            length = float(LONGEST)
         case "exact":
             steps, length = float(lattice_sigma(recipe.multiplier)), float(LONGEST)
         case "device":
-            size = sum(leaf.size for leaf in jax.tree.leaves(params)) + (recipe.report_loss is not None)
+            size = sum(leaf.size for leaf in jax.tree.leaves(params)) + recipe.beside
             steps, length = math.sqrt(VARIANCE), float(lattice_length(recipe.multiplier, size))
         case _:  # of 0.1
             return recipe.gradient_noise
@@ -76,7 +86,7 @@ def device_key(secret: bytes, step: int) -> NDArray[np.uint32]:
     return np.frombuffer(key_of(secret, "noise", step)[:16], dtype="<u4").astype(np.uint32).reshape(2, 2)
 
 
-def add_noise(tree: Tree, keys: Array, bound: float, multiplier: Fraction) -> Tree:
+def add_noise(tree: Tree, keys: Array, bound: float | Array, multiplier: Fraction) -> Tree:
     """Every entry rounded to a lattice, plus discrete Gaussian noise drawn on the device. Pure; for `jit`.
 
     Guarantee: if the trees of neighbours differ in length by at most `bound` (1 + 1/1024), what comes out costs at most
@@ -86,7 +96,7 @@ def add_noise(tree: Tree, keys: Array, bound: float, multiplier: Fraction) -> Tr
     """
     leaves, shape = jax.tree.flatten(tree)
     sizes = [leaf.size for leaf in leaves]
-    steps = lattice_length(multiplier, sum(sizes)) / bound
+    steps = float(lattice_length(multiplier, sum(sizes))) / bound
     # One long draw, cut up: a draw for each leaf takes far longer to compile.
     drawn, noisy, start = draw_integers(keys, sum(sizes)), [], 0
     for leaf, size in zip(leaves, sizes, strict=True):

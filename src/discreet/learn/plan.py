@@ -195,6 +195,12 @@ def _notes(plan: TrainPlan) -> list[str]:
     recipe = plan.recipe
     notes = ["How good the model will be is not known beforehand: only the data can say."]
     notes.append("The whole run is charged before its first step. Stopping early refunds nothing.")
+    if recipe.bands > 1:
+        notes.append(
+            f"Noise is correlated over {recipe.bands} steps. Each example is in one of {recipe.bands} groups, and a "
+            f"lot is drawn from one of them: it counts as {recipe.rounds(recipe.steps):,} steps of {recipe.bands} times "
+            "the probability."
+        )
     added = readable(recipe.noise_delta())
     if recipe.noise == "exact":
         notes.append(f"Noise is exact, on integers: of delta, {added} is for how far it is from real noise.")

@@ -27,7 +27,17 @@ from discreet.core.exact import Number, as_written
 from discreet.core.loss import Approx, Composed, Loss
 from discreet.errors import InputError
 
-__all__ = ["DEVICE_DELTA", "LARGEST_LOT", "LOSS_WEIGHT", "MOST_EXACT", "Recipe", "weak_delta"]
+__all__ = [
+    "DEVICE_DELTA",
+    "LARGEST_LOT",
+    "LOSS_WEIGHT",
+    "MOST_BANDED",
+    "MOST_BANDS",
+    "MOST_EXACT",
+    "STABILITY",
+    "Recipe",
+    "weak_delta",
+]
 
 _MOST_STEPS = 10**8
 _SAMPLER = "lattice"  # how "device" draws: entries without it are of 0.1
@@ -38,7 +48,15 @@ LARGEST_LOT = 2**14
 """Beyond it one rounding of a single-precision sum may exceed the 1/1024 of the bound allowed for on the device."""
 
 LOSS_WEIGHT = Fraction(1, 8)
-"""How long the loss of an example is beside its gradient, where the loss is reported: see `Recipe.report_loss`."""
+"""How long an entry beside the gradient of an example is: its loss, and whether its gradient is within the bound."""
+
+STABILITY = 0.01
+"""What `clipping="normalise"` adds to a norm before it divides by it: gradients much shorter than this stay short."""
+
+_LATER = ("rows", "clipping", "quantile", "bands")  # left out of what is stored where they are as before
+
+MOST_BANDS, MOST_BANDED = 128, 2**12
+"""The most bands, and the largest multiplier with them: sums of noise stay within 64 bits."""
 
 _UNEVEN = Fraction(1, 10**40)
 """What noise on the integers costs beyond real noise: docs/proofs/training.md, "Exact noise"."""
@@ -66,6 +84,13 @@ class Recipe:
     `report_loss` is the largest loss of an example that counts in a noisy mean loss shown at each step; the noise is
     then about 0.8% larger and the loss costs nothing more. `operands` is for `clipped_sum`: "bfloat16" is faster on
     a GPU.
+    `clipping` is "fixed"; "normalise": every gradient is scaled to length bound |g| / (|g| + 0.01), so that the bound
+    need not be tuned; or "adaptive": `bound` is the first one, and it follows the `quantile` of norms by a noisy share
+    of the examples within it at each step. That share is one more entry beside the gradient, as the loss is: the noise
+    is about 0.8% larger, and it costs nothing more.
+    With `bands` of more than 1 the noise is correlated: a step takes back a part of the noise of the bands - 1 before
+    it, and every example is in one of `bands` groups, of which each step draws its lot from one, in turn (banded
+    matrix factorisation). It is counted as steps / bands steps of `bands` times the probability. Exact noise only.
 
     Guarantee
         With noise "exact", a run costs `cost`, whatever the examples are: one example is added or removed. With noise
@@ -83,7 +108,7 @@ class Recipe:
     steps: int = field(converter=whole, validator=at_least(1))
     bound: float = field(converter=real, validator=within(least=1e-9, below=1e30))
     multiplier: Fraction = field(converter=exact, validator=within(above=0, hint="Without noise there is no privacy."))
-    optimizer: str = field(default="sgd", validator=one_of("sgd", "adam"))
+    optimizer: str = field(default="sgd", validator=one_of("sgd", "adam", "adam-corrected"))
     rate: float = field(default=0.1, converter=real, validator=within(above=0, below=1e30))
     momentum: float = field(default=0.0, converter=real, validator=within(least=0, below=1))
     schedule: str = field(default="constant", validator=one_of("constant", "cosine", "linear"))
@@ -96,6 +121,9 @@ class Recipe:
     report_loss: float | None = field(default=None, converter=real_or_none, validator=within(above=0, below=1e30))
     operands: str | None = field(default=None, validator=one_of(None, "bfloat16"))
     rows: int = field(default=1, converter=whole, validator=at_least(1))
+    clipping: str = field(default="fixed", validator=one_of("fixed", "normalise", "adaptive"))
+    quantile: float = field(default=0.5, converter=real, validator=within(above=0, below=1))
+    bands: int = field(default=1, converter=whole, validator=at_least(1))
 
     def __attrs_post_init__(self) -> None:
         if self.lot > self.examples:
@@ -108,6 +136,32 @@ class Recipe:
             hint = "Use noise='exact': sums of whole numbers are right at any size."
             allowed = f"at most {LARGEST_LOT:,} with noise drawn on the device, whose sums are single-precision"
             raise InputError("lot", plain(self.lot), allowed, hint)
+        if self.clipping != "adaptive" and self.quantile != 0.5:
+            raise InputError("quantile", self.quantile, "left out unless clipping is adaptive")
+        if self.clipping == "adaptive" and self.optimizer == "adam-corrected":
+            hint = "With adaptive clipping the variance of the noise changes from step to step. Use adam."
+            raise InputError("optimizer", self.optimizer, "sgd or adam with adaptive clipping", hint)
+        if self.bands > 1:
+            self._check_bands()
+
+    def _check_bands(self) -> None:
+        """Refuse bands that the lots, the noise or the optimiser cannot have."""
+        most = min(MOST_BANDS, math.floor(1 / self.probability))
+        if self.bands > most:
+            hint = "A lot is drawn from one of so many groups, and cannot be larger than it."
+            raise InputError("bands", self.bands, f"at most {most} for this lot", hint)
+        if self.noise not in ("auto", "exact"):
+            raise InputError(
+                "noise", self.noise, "exact with bands", "Noise on the device is not correlated over steps."
+            )
+        if self.multiplier > MOST_BANDED:
+            raise InputError("multiplier", plain(self.multiplier), f"at most {MOST_BANDED:,} with bands")
+        if self.clipping == "adaptive":
+            raise InputError(
+                "clipping", self.clipping, "fixed or normalise with bands", "Noise of several steps has one scale."
+            )
+        if self.optimizer == "adam-corrected":
+            raise InputError("optimizer", self.optimizer, "sgd or adam with bands")
 
     @classmethod
     def within(
@@ -136,6 +190,8 @@ class Recipe:
         # Whatever is wrong elsewhere is said before a search that takes seconds.
         stand_in = {"lot": 1, "steps": 1, "multiplier": 1, missing[0]: 1}
         known: dict[str, Any] = {name: stand_in[name] if value is None else value for name, value in given.items()}
+        if others.get("bands", 1) != 1 and missing[0] != "multiplier":
+            raise InputError(missing[0], None, "given with bands: the noise is computed")
         draft = cls(examples=examples, **known, **others)
         if note := weak_delta(delta, draft.examples):
             warnings.warn(note, UserWarning, stacklevel=2)
@@ -146,7 +202,7 @@ class Recipe:
         match missing[0]:
             case "multiplier":
                 noise = (former_noise_multiplier if former else noise_multiplier)(
-                    epsilon, left, draft.probability, draft.steps
+                    epsilon, left, draft.bands * draft.probability, draft.rounds(draft.steps)
                 )
                 return evolve(draft, multiplier=noise)
             case "steps":
@@ -170,9 +226,17 @@ class Recipe:
 
     def cost_of(self, steps: int) -> Loss:
         """What the first `steps` steps cost."""
-        ideal = training_loss(self.multiplier, self.probability, steps)
-        added = self.noise_delta(steps)
+        ideal, added = self.ideal_cost(steps), self.noise_delta(steps)
         return Composed([ideal, Approx(0, added)]) if added else ideal
+
+    def ideal_cost(self, steps: int | None = None) -> Loss:
+        """What the run, or its first `steps`, would cost with noise of the ideal law: without `noise_delta`."""
+        many = self.steps if steps is None else steps
+        return training_loss(self.multiplier, self.bands * self.probability, self.rounds(many))
+
+    def rounds(self, steps: int) -> int:
+        """How often at most an example can be in a lot in so many steps: each step, or each so many of them."""
+        return -(-steps // self.bands)
 
     def noise_delta(self, steps: int | None = None) -> Fraction:
         """The part of delta that covers how far the noise of the run, or of its first `steps`, is from its ideal."""
@@ -204,24 +268,31 @@ class Recipe:
         return self.copies * self.rows
 
     @property
+    def beside(self) -> int:
+        """How many entries stand beside the gradient: the loss, and whether the gradient is within the bound."""
+        return (self.report_loss is not None) + (self.clipping == "adaptive")
+
+    @property
     def widened(self) -> float:
-        """How much longer an example's part is than `bound`, by the loss reported beside the gradient."""
-        return 1.0 if self.report_loss is None else math.sqrt(1 + float(LOSS_WEIGHT) ** 2) * (1 + 2.0**-50)
+        """How much longer an example's part is than `bound`, by the entries beside the gradient."""
+        return math.sqrt(1 + self.beside * float(LOSS_WEIGHT) ** 2) * (1 + 2.0**-50) if self.beside else 1.0
 
     @property
     def gradient_noise(self) -> float:
         """The standard deviation that noise on each entry of the mean gradient of a step is accounted with.
 
-        What is drawn is a little wider: `noise.drawn_noise`.
+        What is drawn is a little wider: `noise.drawn_noise`. With adaptive clipping it is that of the first step.
         """
         return float(self.multiplier) * self.bound * self.widened / float(self.lot)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, exact."""
-        values = {one.name: getattr(self, one.name) for one in fields(Recipe)}
+        values = {
+            one.name: getattr(self, one.name)
+            for one in fields(Recipe)
+            if one.name not in _LATER or getattr(self, one.name) != one.default
+        }
         plain = {name: str(value) if isinstance(value, Fraction) else value for name, value in values.items()}
-        if self.rows == 1:  # entries without it are of before persons had several
-            del plain["rows"]
         return {**plain, "sampler": _SAMPLER}
 
     @classmethod

@@ -88,6 +88,7 @@ class RunPlan:
         return (
             f"{self.recipe.noise_words} noise, multiplier {float(self.recipe.multiplier):.6g}, on clipped gradients of "
             f"Poisson lots (probability {float(self.recipe.probability):.6g}), {self.recipe.steps:,} steps"
+            f"{f' in {self.recipe.bands} bands' if self.recipe.bands > 1 else ''}"
         )
 
     @cached_property

@@ -1,52 +1,38 @@
 """A search for good settings: several runs, one choice, one charge for all of it, whichever model is kept.
 
-The candidates are fixed before the first run. All of their runs together are one plan, counted as one composition. The
-best is picked on public data for nothing, or on private rows that were held out, by a private choice with its price.
+The candidates are fixed before the first run. Every one is trained, and all runs are counted as one composition; or a
+random number of runs is made, each of a candidate picked at random, and the best costs two or three of them. The best
+is picked on public data for nothing, or on private rows that were held out, by a private choice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from attrs import evolve, field, fields, frozen
+from attrs import evolve, field, frozen
 
 from discreet.accounting.convert import approx
 from discreet.accounting.pld import COARSE, FINE, privacy_loss
+from discreet.accounting.selection import RunCount, best_of
 from discreet.accounting.words import readable
 from discreet.core.check import exact, named, within
-from discreet.core.digest import digest_of
 from discreet.core.exact import Number, as_written
-from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.integers import refine
-from discreet.core.loss import Composed, Loss, Pure
+from discreet.core.loss import Approx, Composed, GaussianNoise, Loss, Pure
 from discreet.core.mechanism import Bits
-from discreet.core.progress import notify
-from discreet.core.unit import Unit
-from discreet.data.source import Connection
-from discreet.errors import MISSING, InputError, LossError, Phrase
-from discreet.learn.gradients import outputs_alone
-from discreet.learn.keys import bits_of, new_secret
-from discreet.learn.matrix import examples_of
-from discreet.learn.model import check_trainable, pack_weights
-from discreet.learn.plan import TrainPlan, planned_before
+from discreet.errors import InputError, LossError, Phrase
 from discreet.learn.recipe import Recipe
-from discreet.learn.row_keys import predictor
-from discreet.ledger.budget import Allotment, Charge
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
-from discreet.noise.bernoulli import bernoulli
 
-__all__ = ["CHOICE", "Search", "SearchPlan", "choice_epsilon", "choose_privately", "plan_search", "right_answers"]
+__all__ = ["CHOICE", "Search", "choice_epsilon", "choose_privately", "right_answers", "score_precision"]
 
 _UNITS = 10_000  # multipliers are scaled by multiples of 1/_UNITS
 _MOST = 10**8
 CHOICE = Fraction(1, 10)
-"""Of the price of a search, for choosing, unless said otherwise."""
-_HELD_OUT = Fraction(1, 10)  # of the rows, for choosing on
+"""Of the price of a search, for choosing, where the price is how good the choice is."""
 
 
 def _listed(recipes: Iterable[Recipe]) -> tuple[Recipe, ...]:
@@ -62,9 +48,16 @@ def _listed(recipes: Iterable[Recipe]) -> tuple[Recipe, ...]:
 class Search:
     """Runs of several recipes on the same examples, of which one is kept. `choice` is the epsilon of choosing.
 
+    `disjoint` says that every row is for training or for choosing, by a coin of its own: then the search costs the
+    larger of the two, not both. With `runs` there is a random number of runs, each of a recipe picked at random; the
+    one with the highest score is kept and nothing else is told, the number of runs least of all. (How long it took
+    tells it: whoever is shown that learns more.) A score is then a count of right answers with discrete Gaussian noise
+    of deviation 1/`choice`, or public if that is zero.
+
     Guarantee
-        All trained models and the choice together cost `cost`, however the settings were listed, as long as they were
-        listed before the first run. Proof: docs/proofs/training.md, "Search".
+        All trained models and the choice together cost `cost_at(delta)`; with `runs`, the kept model and its score.
+        However the settings were listed, as long as they were listed before the first run.
+        Proof: docs/proofs/training.md, "Search".
 
     >>> recipes = [Recipe(examples=1000, lot=100, steps=10, bound=1, multiplier=2, rate=rate) for rate in (0.1, 1)]
     >>> Search(recipes).epsilon(1e-5) > recipes[0].epsilon(1e-5)
@@ -73,26 +66,39 @@ class Search:
 
     recipes: tuple[Recipe, ...] = field(converter=_listed)
     choice: Fraction = field(default=Fraction(0), converter=exact, validator=within(least=0))
+    disjoint: bool = field(default=False, kw_only=True)
+    runs: RunCount | None = field(default=None, kw_only=True)
 
     @classmethod
     def within(
-        cls, epsilon: Number, delta: Number, recipes: Iterable[Recipe], choice: Number = 0, *, former: bool = False
+        cls,
+        epsilon: Number,
+        delta: Number,
+        recipes: Iterable[Recipe],
+        choice: Number = 0,
+        *,
+        former: bool = False,
+        disjoint: bool = False,
+        runs: RunCount | None = None,
     ) -> Search:
         """The same with the least noise, by one factor for all recipes, that keeps the whole within (epsilon, delta).
 
         The multipliers given say how the noise of the recipes compares: alike for runs that are alike. `former` noise
         is that which was found before grids of losses were narrowed, for searches that were paid then.
         """
-        search = cls(recipes, choice)
+        search = cls(recipes, choice, disjoint=disjoint, runs=runs)
         budget, missed = as_written(epsilon, "epsilon"), as_written(delta, "delta")
-        if budget <= search.choice:
+        if runs is None and (budget < search.choice or (budget == search.choice and not disjoint)):
             raise InputError("epsilon", epsilon, f"more than the {float(search.choice):.3g} of the choice")
         if not 0 < missed < 1:
             raise InputError("delta", delta, "more than 0 and less than 1")
 
         def fits(units: int, interval: float) -> bool:
             try:
-                cost = search._scaled(units).cost
+                scaled = search._scaled(units)
+                if runs is not None:
+                    return scaled.epsilon(missed) <= budget
+                cost = scaled._runs if disjoint else scaled.cost
                 return privacy_loss(cost, interval, narrowed=not former).epsilon(missed) <= budget
             except LossError:
                 return False
@@ -120,18 +126,54 @@ class Search:
 
     @property
     def cost(self) -> Loss:
-        """What all runs and the choice cost together."""
-        runs = [recipe.cost for recipe in self.recipes]
-        return Composed([*runs, Pure(self.choice)] if self.choice else runs)
+        """What all runs and the choice cost together, whatever rows they used. For `runs` ask `cost_at`."""
+        if self.runs is not None:
+            raise InputError("runs", Phrase("a random number"), "left out here", "Ask cost_at(delta).")
+        return Composed([self._runs, Pure(self.choice)]) if self.choice else self._runs
+
+    @property
+    def _runs(self) -> Loss:
+        return Composed([recipe.cost for recipe in self.recipes])
+
+    def cost_at(self, delta: Number) -> Loss:
+        """What the search costs at `delta`: (epsilon, delta) where runs are random or rows disjoint, else as `cost`."""
+        return self.cost if self.runs is None and not self.disjoint else Approx(self.epsilon(delta), delta)
 
     def epsilon(self, delta: Number) -> Fraction:
         """The epsilon of the whole search at `delta`, rounded up."""
+        if self.runs is not None:
+            return self._random_epsilon(self.runs, as_written(delta, "delta"))
+        if self.disjoint:
+            return max(approx(self._runs, delta).epsilon, self.choice)
         return approx(self.cost, delta).epsilon
+
+    def _random_epsilon(self, runs: RunCount, delta: Fraction) -> Fraction:
+        added = runs.expected * max(recipe.noise_delta() for recipe in self.recipes)
+        if delta <= added:
+            raise InputError("delta", float(delta), "more than noise on the device adds to it", "Use noise='exact'.")
+        trained = [recipe.ideal_cost() for recipe in self.recipes]
+        if not self.choice:
+            return best_of(trained, runs, delta - added)
+        score = GaussianNoise(1 / self.choice, 1)
+        if not self.disjoint:
+            return best_of([Composed([loss, score]) for loss in trained], runs, delta - added)
+        return max(best_of(trained, runs, delta - added), best_of([score], runs, delta - added))
 
     def text(self, delta: Number) -> str:
         """For the model card."""
         how = "on public data" if not self.choice else f"privately, for epsilon = {readable(self.choice)}"
         whole = readable(self.epsilon(delta))
+        if self.runs is not None:
+            scored = (
+                "on public data" if not self.choice else f"counts with noise of deviation {readable(1 / self.choice)}"
+            )
+            return (
+                f"A random number of runs, {readable(self.runs.mean, 4, 'near')} on average and not told, of "
+                f"{len(self.recipes)} settings picked at random: epsilon = {whole} for the whole search; "
+                f"scores {scored}."
+            )
+        if self.choice and self.disjoint:
+            how += " on rows of its own, which adds nothing to the price"
         return f"{len(self.recipes)} runs, all charged: epsilon = {whole} for the whole search; the best picked {how}."
 
     def best(self, scores: Sequence[int], bits: Bits | None = None) -> int:
@@ -166,188 +208,25 @@ def choice_epsilon(within: Fraction, confidence: float, candidates: int) -> Frac
     return Fraction(readable(max(distance, Fraction(1, 1000)) / within, 3))
 
 
+def score_precision(epsilon: Fraction, delta: Fraction, runs: RunCount) -> Fraction:
+    """The most precise scores, in three digits, that cost at most `epsilon` where scored rows are not trained on.
+
+    One over the deviation of their noise: `Search.choice` with random runs.
+    """
+    low, high = Fraction(0), Fraction(1)
+    while best_of([GaussianNoise(1 / high, 1)], runs, delta / 2) <= epsilon:
+        low, high = high, 2 * high
+    while high - low > high / 1000:
+        middle = (low + high) / 2
+        fit = best_of([GaussianNoise(1 / middle, 1)], runs, delta / 2) <= epsilon
+        low, high = (middle, high) if fit else (low, middle)
+        if high < Fraction(1, 10**6):
+            hint = "A random number of runs costs at least what its law does: raise epsilon or delta."
+            raise InputError("epsilon", float(epsilon), "larger: no score is so cheap", hint)
+    return Fraction(readable(low, 3, "down"))
+
+
 def right_answers(outputs: Sequence[Any], y: Any) -> list[int]:
     """How many rows each candidate gets right, from its outputs for them; a row adds at most one to each count."""
     truth = np.asarray(y)
     return [int((np.asarray(one).argmax(axis=1) == truth).sum()) if len(truth) else 0 for one in outputs]
-
-
-@dataclass(frozen=True, eq=False)
-class SearchPlan:
-    """Candidates that are all trained and paid for; the one that is right most often on held-out rows is kept.
-
-    Guarantee
-        Whatever the candidates are, the kept model costs `cost`: all runs and the choice, though every row is used for
-        one of the two only. Proof: docs/proofs/training.md, "Search".
-    """
-
-    kind: ClassVar[str] = "search"
-    version: ClassVar[int] = 1
-    candidates: tuple[TrainPlan, ...]
-    search: Search
-    held_out: Fraction
-    confidence: float = 0.95
-    """Of the error that is stated; what is released does not depend on it."""
-    earlier: Callable[[], SearchPlan] | None = None
-    """Plans the same with the noise that was found before."""
-
-    @property
-    def former(self) -> tuple[SearchPlan, ...]:
-        """What was made of the same ask before grids of losses were narrowed: more noise. A search of seconds."""
-        return tuple(replace(plan, confidence=self.confidence) for plan in planned_before(self.earlier))
-
-    @property
-    def _first(self) -> TrainPlan:
-        return self.candidates[0]
-
-    @property
-    def dataset(self) -> str:
-        """The dataset's name, as the ledger knows it."""
-        return self._first.dataset
-
-    @property
-    def unit(self) -> Unit:
-        """What is protected."""
-        return self._first.unit
-
-    @property
-    def allotment(self) -> Allotment:
-        """The allotment that pays."""
-        return self._first.allotment
-
-    @property
-    def delta(self) -> Fraction:
-        """The delta of the whole."""
-        return self._first.delta
-
-    @property
-    def cost(self) -> Loss:
-        """The price of all runs and of the choice."""
-        return self.search.cost
-
-    @cached_property
-    def charge(self) -> Charge:
-        """The price in the currency of the allotment."""
-        return self.allotment.price(self.cost, self.delta)
-
-    @property
-    def mechanism(self) -> str:
-        """What adds the noise, in words."""
-        return f"{len(self.candidates)} runs, the first with {self._first.mechanism}; one kept by permute-and-flip"
-
-    @property
-    def query(self) -> dict[str, Any]:
-        """The question as plain values, for the record."""
-        return {
-            "search": [plan.query["train"] for plan in self.candidates],
-            "choice": str(self.search.choice),
-            "held_out": str(self.held_out),
-        }
-
-    @property
-    def digest(self) -> str:
-        """A hash of everything that decides the law of the result."""
-        content = {"schema": self._first.schema.to_dict(), "query": self.query}
-        return digest_of(content)
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns of the data it reads."""
-        return self._first.columns
-
-    def explained(self) -> Explanation:
-        """What there is to know before it is paid: the candidates, and how one is chosen."""
-        share = f"{float(self.held_out):.3g}"
-        return Explanation(
-            title=f"Plan for a search over {len(self.candidates)} settings on {self.dataset!r}",
-            unit=str(self.unit),
-            shape=(
-                self.search.text(self.delta),
-                f"Each row is held out for the choice with probability {share}; the others are trained on.",
-            ),
-            errors=(self._shortfall(),),
-            confidence=self.confidence,
-            notes=("All runs are charged before the first, whichever is kept. Stopping early refunds nothing.",),
-            facts={"candidates": [plan.recipe.to_dict() for plan in self.candidates]},
-        )
-
-    def _shortfall(self) -> Accuracy:
-        """How far the kept candidate may be behind the best one, in right answers on the held-out rows."""
-        choice = PermuteAndFlip(self.search.choice, sensitivity=1, monotone=True)
-        behind = float(choice.error(self.confidence, len(self.candidates)))
-        noise = f"permute-and-flip, epsilon = {readable(self.search.choice)}"
-        return Accuracy("the kept candidate", noise, behind, unit="right answers on held-out rows", of="shortfall")
-
-    def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
-        """Lay out the examples, hold some out, train every candidate, keep one. Called by the one door only."""
-        notify("laying out the examples in the engine")
-        secret, plan = new_secret(bits), self._first
-        x, y = examples_of(plan.encoding, plan.schema, data, bits_of(secret, "rows"), plan.condition)
-        held = bernoulli(self.held_out, len(y), bits=bits_of(secret, "held out"))
-        kept: list[Any] = []
-        for place, candidate in enumerate(self.candidates):
-            notify(f"candidate {place + 1} of {len(self.candidates)}")
-            kept.append(candidate.resume(bits).go((x[~held], y[~held])))
-        outputs = [
-            np.asarray(outputs_alone(predictor(candidate.model.apply), one.params, x[held]))
-            for candidate, one in zip(self.candidates, kept, strict=True)
-        ]
-        best = self.search.best(right_answers(outputs, y[held]), bits)
-        notify("recording")
-        return {
-            "train": {
-                **self.candidates[best].query["train"],
-                "weights": pack_weights(kept[best].params),
-                "losses": kept[best].losses,
-                "unit": str(plan.schema.unit),
-                "tuning": self.search.text(self.delta),
-            }
-        }
-
-    def publish(self, measured: dict[str, Any]) -> dict[str, Any]:
-        """As it was measured: weights with noise in every step are what is published."""
-        return measured
-
-
-def plan_search(
-    plan: TrainPlan,
-    settings: Sequence[Mapping[str, Any]],
-    epsilon: Fraction,
-    *,
-    choice: Number | None = None,
-    held_out: Number = _HELD_OUT,
-    former: bool = False,
-) -> SearchPlan:
-    """The search over `settings`, changes to the recipe of `plan`, with as little noise as `epsilon` allows.
-
-    With `former` noise, as little as was found before grids of losses were narrowed.
-    """
-    if plan.count is not None:
-        raise InputError("examples", MISSING, "declared for a search")
-    if not plan.encoding.classes:
-        raise InputError("target", plan.encoding.target.name, "a category or a boolean: right answers are counted")
-    share = as_written(held_out, "held_out")
-    if not 0 < share < 1:
-        raise InputError("held_out", held_out, "more than 0 and less than 1")
-    listed = list(settings)
-    if len(listed) < 2:
-        raise InputError(
-            "settings", Phrase(f"{len(listed)} of them"), "at least two candidates", "For one, plan it as it is."
-        )
-    fixed = {"examples", "multiplier", "report_loss", "rows"}
-    for one in listed:
-        if not isinstance(one, Mapping) or fixed & set(one):
-            raise InputError("settings", one, 'changes to the recipe, such as {"rate": 0.5, "steps": 200}')
-    known = [one.name for one in fields(type(plan.recipe)) if one.name not in fixed]
-    if unknown := [name for one in listed for name in one if name not in known]:
-        raise InputError.unknown(f"settings.{unknown[0]}", known)
-    recipes = [evolve(plan.recipe, **one) for one in listed]
-    for recipe in recipes:
-        check_trainable(plan.model, plan.encoding, recipe, plan.augment)
-    price = epsilon * CHOICE if choice is None else as_written(choice, "choice")
-    if price <= 0:
-        raise InputError("choice", choice, "more than zero: held-out rows are private too")
-    search = Search.within(epsilon, plan.delta, recipes, price, former=former)
-    again = partial(plan_search, plan, listed, epsilon, choice=choice, held_out=held_out, former=True)
-    candidates = tuple(replace(plan, recipe=recipe) for recipe in search.recipes)
-    return SearchPlan(candidates, search, share, earlier=None if former else again)

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,6 +18,7 @@ from jax.flatten_util import ravel_pytree
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from discreet.errors import InputError, Phrase
+from discreet.learn.bands import BandedNoise
 from discreet.learn.clip import clipped_sum, refuse_mixed_losses, refuse_mixing
 from discreet.learn.gradients import Augment, Losses, augmented, by_layers
 from discreet.learn.lattice import lattice_shares, lattice_sigma, lattice_sum
@@ -24,12 +26,12 @@ from discreet.learn.lot import Microbatch
 from discreet.learn.noise import add_noise, device_key, exact_noise
 from discreet.learn.optimizer import Optimizer
 from discreet.learn.persons import PersonLosses, unfold
-from discreet.learn.recipe import LOSS_WEIGHT, Recipe
+from discreet.learn.recipe import LOSS_WEIGHT, STABILITY, Recipe
 from discreet.learn.row_keys import Draws, KeyedLosses, row_keys, trained_losses
 from discreet.learn.sampler import lattice_length
 from discreet.learn.slots import arrange, slot_count, slots_of
 
-__all__ = ["Augment", "State", "Step", "of_shape"]
+__all__ = ["Augment", "Noisy", "State", "Step", "of_shape"]
 
 Tree = Any
 Array = Any
@@ -37,6 +39,8 @@ _SPREAD: Any = PartitionSpec
 _SHAPED: Any = jax.ShapeDtypeStruct
 _DRAWS = Draws.shapes()
 _RESIDENT = 4 << 30  # bytes of data that are kept on the device
+_PACE = 0.2  # how fast an adaptive bound follows
+_FARTHEST = 2.0**20  # times the first bound, either way
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,11 +51,21 @@ class State:
     params: Tree
     optimizer: Tree
     average: Tree
+    bound: Array | None = None
+    """The clipping bound of the next step, where it is adaptive."""
 
     @property
-    def trees(self) -> tuple[Tree, Tree, Tree]:
+    def trees(self) -> tuple[Tree, Tree, Tree, Array | None]:
         """The arrays, without the number of the step."""
-        return self.params, self.optimizer, self.average
+        return self.params, self.optimizer, self.average, self.bound
+
+
+class Noisy(NamedTuple):
+    """What a step publishes: the sum of gradients, the mean loss and the share within the bound, where it has them."""
+
+    gradient: Tree
+    loss: float | None = None
+    within: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +96,7 @@ class Step:
         if self.recipe.noise == "exact":
             jax.eval_shape(self._whole, params, two, _SHAPED((2,), np.float32), _DRAWS)
         else:
-            lattice_length(self.recipe.multiplier, 1 + sum(leaf.size for leaf in jax.tree.leaves(params)))
+            lattice_length(self.recipe.multiplier, 2 + sum(leaf.size for leaf in jax.tree.leaves(params)))
             total = jax.eval_shape(self._zeros, params)
             jax.eval_shape(self._added, total, params, two, _SHAPED((2,), np.float32), _DRAWS)
 
@@ -91,7 +105,8 @@ class Step:
         # A copy: what the caller holds must not change or vanish under the run.
         params = self._everywhere(jax.tree.map(lambda leaf: jnp.array(leaf, copy=True), params))
         average = params if self.recipe.ema else None
-        return State(0, params, self._everywhere(self.optimizer.init(params)), average)
+        bound = self._everywhere(jnp.float32(self.recipe.bound)) if self.recipe.clipping == "adaptive" else None
+        return State(0, params, self._everywhere(self.optimizer.init(params)), average, bound)
 
     def place(self, data: Tree) -> Tree:
         """The examples where the device can reach them, if they fit; else as they are, to be sent lot by lot."""
@@ -99,10 +114,19 @@ class Step:
             return data
         return self._everywhere(jax.tree.map(jnp.asarray, data))
 
-    def sum_lot(self, params: Tree, data: Tree, lot: Sequence[Microbatch], secret: bytes, step: int) -> Tree:
-        """The sum over a lot of what each example says, clipped: a tree like the parameters, and the loss.
+    def sum_lot(
+        self,
+        params: Tree,
+        data: Tree,
+        lot: Sequence[Microbatch],
+        secret: bytes,
+        step: int,
+        bound: Array | None = None,
+    ) -> Tree:
+        """The sum over a lot of what each example says, clipped: a tree like the parameters, and what stands beside it.
 
-        With exact noise it is one vector of integers. An empty lot sums to zero.
+        `bound` is the state's, where it is adaptive. With exact noise it is one vector of integers. An empty lot sums
+        to zero.
         """
         exact = self.recipe.noise == "exact"
         total = self._nothing(params)
@@ -110,12 +134,12 @@ class Step:
             places = np.concatenate([np.zeros(0, np.int32), *(part.places[part.mask > 0] for part in lot)])
             for index, part in enumerate(self._slotted(data, lot)):
                 draws = Draws.of(secret, step, index, len(part.places), part.places)
-                total += np.asarray(self._whole(params, self._rows(data, places[part.places]), part.mask, draws))
+                total += np.asarray(self._whole(params, self._rows(data, places[part.places]), part.mask, draws, bound))
             return total
         for index, part in enumerate(lot):
             draws = Draws.of(secret, step, index, len(part.places))
             batch = self._examples(data, part.places)
-            total = self._added(total, params, batch, self._split(part.mask), draws)
+            total = self._added(total, params, batch, self._split(part.mask), draws, bound)
         return total
 
     def _slotted(self, data: Tree, lot: Sequence[Microbatch]) -> list[Microbatch]:
@@ -131,30 +155,55 @@ class Step:
     def _slots(self) -> Callable[[Tree, int], Array]:
         return jax.jit(slots_of, static_argnums=1)
 
-    def add_noise(self, total: Tree, params: Tree, secret: bytes, step: int) -> tuple[Tree, float | None]:
-        """The sum with noise for a step, and the noisy sum of losses if it is reported. From here on, public."""
-        recipe = self.recipe
+    def add_noise(
+        self,
+        total: Tree,
+        params: Tree,
+        secret: bytes,
+        step: int,
+        bound: Array | None = None,
+        banded: BandedNoise | None = None,
+    ) -> Noisy:
+        """The sum with noise for a step, and what stands beside it, as means over the lot. From here on, public.
+
+        `banded` is the noise of the run so far (`BandedNoise`), where a recipe has bands; without it, it is made anew.
+        """
+        recipe, lot = self.recipe, float(self.recipe.lot)
         if recipe.noise == "exact":
-            noisy = total + exact_noise(secret, step, len(total), lattice_sigma(recipe.multiplier))
-            longest, longest_loss = lattice_shares(recipe)
-            size = len(noisy) - (recipe.report_loss is not None)
-            vector = jnp.asarray(noisy[:size] * (recipe.bound / longest), dtype=jnp.float32)
-            heard = None
-            if recipe.report_loss is not None:
-                heard = float(noisy[size]) * recipe.report_loss / longest_loss / float(recipe.lot)
-            return ravel_pytree(params)[1](vector), heard
-        noisy, loss = self._noisy(total, device_key(secret, step))
-        return noisy, None if loss is None else self._heard(float(loss))
+            if recipe.bands > 1:
+                noisy = total + (banded or BandedNoise(secret, recipe.multiplier, recipe.bands)).at(step, len(total))
+            else:
+                noisy = total + exact_noise(secret, step, len(total), lattice_sigma(recipe.multiplier))
+            longest, beside = lattice_shares(recipe)
+            size = len(noisy) - recipe.beside
+            now = recipe.bound if bound is None else float(bound)
+            vector = jnp.asarray(noisy[:size] * (now / longest), dtype=jnp.float32)
+            loss, within = self._beside([float(entry) / beside / lot for entry in noisy[size:]])
+            return Noisy(ravel_pytree(params)[1](vector), loss, within)
+        gradient, *entries = self._noisy(total, device_key(secret, step), bound)
+        scale = float(LOSS_WEIGHT) * (recipe.bound if bound is None else float(bound)) * lot
+        loss, within = self._beside([float(entry) / scale for entry in entries if entry is not None])
+        return Noisy(gradient, loss, within)
 
-    def advance(self, state: State, noisy: Tree) -> State:
+    def _beside(self, entries: list[float]) -> tuple[float | None, float | None]:
+        """The mean loss, and the share of the lot that is within the bound, from entries between -1 and 1."""
+        largest = self.recipe.report_loss
+        loss = None if largest is None else entries[0] * largest
+        return loss, (1 + entries[-1]) / 2 if self.recipe.clipping == "adaptive" else None
+
+    def advance(self, state: State, noisy: Noisy) -> State:
         """The state after a step along a noisy sum. Sees no example."""
-        return State(state.step + 1, *self._moved(state.trees, noisy, state.step))
+        moved = self._moved(state.trees[:3], noisy.gradient, state.step)
+        return State(state.step + 1, *moved, self._next_bound(state.bound, noisy.within))
 
-    def _heard(self, loss: float) -> float:
-        """The mean loss over the expected lot from its scaled sum."""
-        recipe = self.recipe
-        scale = float(LOSS_WEIGHT) * recipe.bound / (recipe.report_loss or 1.0)
-        return loss / scale / float(recipe.lot)
+    def _next_bound(self, bound: Array | None, within: float | None) -> Array | None:
+        """Larger if too few gradients were within it, smaller if too many were."""
+        if bound is None or within is None:
+            return None
+        first = self.recipe.bound
+        lowest, highest = max(first / _FARTHEST, 1e-9), min(first * _FARTHEST, 1e30)
+        further = _PACE * (self.recipe.quantile - min(max(within, -1.0), 2.0))
+        return jnp.clip(bound * jnp.float32(math.exp(further)), lowest, highest)
 
     @cached_property
     def _mesh(self) -> Mesh | None:
@@ -190,7 +239,7 @@ class Step:
     def _nothing(self, params: Tree) -> Tree:
         if self.recipe.noise == "exact":
             size = sum(leaf.size for leaf in jax.tree.leaves(params))
-            return np.zeros(size + (self.recipe.report_loss is not None), dtype=np.int64)
+            return np.zeros(size + self.recipe.beside, dtype=np.int64)
         return self._zeros(params)
 
     @cached_property
@@ -198,9 +247,14 @@ class Step:
         @jax.jit
         def zeros(params: Tree) -> Tree:
             sums = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, jnp.float32), params)
-            return sums, None if self.recipe.report_loss is None else jnp.zeros((), jnp.float32)
+            loss = None if self.recipe.report_loss is None else jnp.zeros((), jnp.float32)
+            return sums, loss, jnp.zeros((), jnp.float32) if self.recipe.clipping == "adaptive" else None
 
         return zeros
+
+    @property
+    def _stability(self) -> float | None:
+        return STABILITY if self.recipe.clipping == "normalise" else None
 
     @cached_property
     def _scored(self) -> Losses:
@@ -229,54 +283,69 @@ class Step:
         recipe = self.recipe
 
         @partial(jax.jit, donate_argnums=0)
-        def added(total: Tree, params: Tree, batch: Tree, mask: Array, draws: Draws) -> Tree:
-            sums, loss = total
+        def added(
+            total: Tree, params: Tree, batch: Tree, mask: Array, draws: Draws, bound: Array | None = None
+        ) -> Tree:
+            sums, loss, within = total
+            longest = recipe.bound if bound is None else bound
             found = clipped_sum(
                 self._scored,
                 params,
                 self._more(batch, draws),
                 mask=mask,
-                bound=recipe.bound,
+                bound=longest,
                 how="auto" if recipe.how == "ghost" else recipe.how,
                 copies=recipe.views,
                 mesh=self._mesh,
                 operands=recipe.operands,
+                stability=self._stability,
             )
             sums = jax.tree.map(lambda a, b: a + b.astype(jnp.float32), sums, found.total)
             if recipe.report_loss is not None:
                 loss = loss + (_bounded(found.losses, recipe.report_loss).astype(jnp.float32) * mask).sum()
-            return sums, loss
+            if within is not None:
+                within = within + (_sign(found.norms <= longest) * mask).sum()
+            return sums, loss, within
 
         return added
 
     @cached_property
     def _whole(self) -> Callable[..., Array]:
         recipe = self.recipe
-        longest, longest_loss = lattice_shares(recipe)
+        longest, beside = lattice_shares(recipe)
 
         @jax.jit
-        def whole(params: Tree, batch: Tree, mask: Array, draws: Draws) -> Array:
+        def whole(params: Tree, batch: Tree, mask: Array, draws: Draws, bound: Array | None = None) -> Array:
             each, square, losses = by_layers(self._scored, params, self._more(batch, draws), recipe.views)
-            sums = lattice_sum(each, mask, recipe.bound, longest, square)
+            now = recipe.bound if bound is None else bound
+            sums = lattice_sum(each, mask, now, longest, square, self._stability)
             if recipe.report_loss is not None:
                 values = jnp.maximum(losses, 0)[:, None]  # a loss that is no number counts as zero there too
-                sums += lattice_sum([values], mask, recipe.report_loss, longest_loss)
+                sums += lattice_sum([values], mask, recipe.report_loss, beside)
+            if recipe.clipping == "adaptive":
+                within = jnp.where(jnp.sqrt(square) <= now, beside, -beside)
+                sums.append(jnp.sum(jnp.where(mask > 0, within, 0).astype(jnp.int32)))
             return jnp.concatenate([leaf.ravel() for leaf in sums])
 
         return whole
 
     @cached_property
-    def _noisy(self) -> Callable[..., tuple[Tree, Array]]:
+    def _noisy(self) -> Callable[..., tuple[Tree, Array, Array]]:
         recipe = self.recipe
 
         @jax.jit
-        def noisy(total: Tree, key: Array) -> tuple[Tree, Array]:
-            sums, loss = total
+        def noisy(total: Tree, key: Array, bound: Array | None = None) -> tuple[Tree, Array, Array]:
+            sums, loss, within = total
+            now = recipe.bound if bound is None else bound
+            scale = float(LOSS_WEIGHT) * now
             if loss is not None:
-                loss = loss * (float(LOSS_WEIGHT) * recipe.bound / (recipe.report_loss or 1.0))
-            bound = recipe.bound * recipe.widened
-            drawn: tuple[Tree, Array] = add_noise((sums, loss), key, bound, recipe.multiplier)
-            return drawn
+                loss = loss * (scale / (recipe.report_loss or 1.0))
+            if within is not None:
+                within = within * scale
+            made: tuple[Tree, Array, Array] = add_noise(
+                (sums, loss, within), key, now * recipe.widened, recipe.multiplier
+            )
+            return made
 
         return noisy
 
@@ -306,6 +375,11 @@ def of_shape(data: Tree, examples: int = 2) -> Tree:
 
 def _kind(leaf: Any) -> Any:
     return jax.dtypes.canonicalize_dtype(leaf.dtype if hasattr(leaf, "dtype") else np.asarray(leaf).dtype)
+
+
+def _sign(holds: Array) -> Array:
+    """1 where it holds, -1 where it does not, or where nobody knows (NaN)."""
+    return jnp.where(holds, 1.0, -1.0).astype(jnp.float32)
 
 
 def _bounded(losses: Array, most: float) -> Array:

@@ -20,6 +20,7 @@ from discreet.core.exact import Number
 from discreet.core.progress import notify
 from discreet.errors import DiscreetError, InputError, Phrase, kind_of
 from discreet.learn.account import LedgerAccount
+from discreet.learn.bands import BandedNoise
 from discreet.learn.examples import Examples, count_rows
 from discreet.learn.gradients import Losses
 from discreet.learn.keys import new_secret
@@ -255,11 +256,12 @@ def train_losses(
     placed = step.place(data)
     heard = [] if heard is None else heard
     every = max(1, recipe.steps // _REPORTS)
+    banded = BandedNoise(secret, recipe.multiplier, recipe.bands)
     while now.step < recipe.steps:
-        lot = microbatches(sample_lot(secret, now.step, many, recipe.probability), room)
-        total = step.sum_lot(now.params, placed, lot, secret, now.step)
-        noisy, mean = step.add_noise(total, now.params, secret, now.step)
-        now = step.advance(now, noisy)
+        lot = microbatches(sample_lot(secret, now.step, many, recipe.probability, recipe.bands), room)
+        total = step.sum_lot(now.params, placed, lot, secret, now.step, now.bound)
+        noisy = step.add_noise(total, now.params, secret, now.step, now.bound, banded)
+        now, mean = step.advance(now, noisy), noisy.loss
         if mean is not None:
             heard.append(mean)
         if now.step % every == 0:

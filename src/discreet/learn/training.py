@@ -25,7 +25,8 @@ from discreet.learn.plan import TrainPlan
 from discreet.learn.recipe import MOST_EXACT, Recipe, weak_delta
 from discreet.learn.release import ModelRelease
 from discreet.learn.run_plan import checkpoint_path
-from discreet.learn.search import CHOICE, SearchPlan, choice_epsilon, plan_search
+from discreet.learn.search import CHOICE, choice_epsilon
+from discreet.learn.search_plan import SearchPlan, plan_search
 from discreet.learn.trainer import check_machinery
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
@@ -82,6 +83,9 @@ class CheckedTrain(Checked[ModelRelease]):
         if self.examples is None:
             hint = "The noise on a mean is divided by their number. Declare about how many there are."
             raise InputError("within", float(price.amount), "left out where the number of examples is bought", hint)
+        if self.settings.get("clipping") == "adaptive":
+            hint = "The noise follows the bound, and the bound the data."
+            raise InputError("within", float(price.amount), "left out with adaptive clipping", hint)
         if "multiplier" in self.settings:
             raise InputError("within", float(price.amount), "left out: multiplier says how much noise there is")
         known = {name: value for name, value in self.settings.items() if name != "probability"}
@@ -178,23 +182,30 @@ class CheckedSearch(Checked[ModelRelease]):
             raise InputError("price", MISSING, "exactly one of epsilon, share, within")
         if price.way != "within":
             return replace(self.plan(allotment, price), confidence=price.confidence)
-        paid = replace(price, way="epsilon", amount=self._epsilon_within(price))
+        choice = self._choice_within(price)
+        paid = replace(price, way="epsilon", amount=choice / CHOICE)
         try:
-            return replace(self.plan(allotment, paid), confidence=price.confidence)
+            if paid.amount > allotment.cap.amount:
+                raise InputError(
+                    "epsilon", float(paid.amount), f"at most the {float(allotment.cap.amount):.3g} there is"
+                )
+            return replace(self.plan(allotment, paid, choice), confidence=price.confidence)
         except InputError as problem:
             if problem.field != "epsilon":
                 raise
             hint = "Fewer candidates cost less to tell apart."
             raise InputError("within", float(price.amount), "larger: no price in reach buys it", hint) from None
 
-    def _epsilon_within(self, price: Price) -> Fraction:
-        """What a search costs whose choice, for a tenth of it, is within so many right answers of the best."""
+    def _choice_within(self, price: Price) -> Fraction:
+        """What a choice costs that is within so many right answers of the best; the search costs ten times as much."""
+        if self.ask.runs is not None:
+            raise InputError("within", float(price.amount), "left out where the number of runs is random")
         if self.ask.choice is not None:
             hint = "The accuracy says what the choice costs, and the whole is ten times as much."
             raise InputError("choice", self.ask.choice, "left out where the price is an accuracy", hint)
-        return choice_epsilon(price.amount, price.confidence, len(self.ask.settings)) / CHOICE
+        return choice_epsilon(price.amount, price.confidence, len(self.ask.settings))
 
-    def plan(self, allotment: Allotment, price: Price) -> SearchPlan:
+    def plan(self, allotment: Allotment, price: Price, choice: Fraction | None = None) -> SearchPlan:
         """All candidates and the choice, at one price."""
         training, amount = self.training, price.spent(allotment)[1]
         missed = delta_of(training.delta, allotment, amount)
@@ -202,7 +213,8 @@ class CheckedSearch(Checked[ModelRelease]):
         recipe = Recipe(examples=training.examples or 1, **known, multiplier=1)
         plan = training.planned(settle_noise(recipe, training.model.params), allotment, missed)
         tried = self.ask.settings
-        return plan_search(plan, tried, amount, choice=self.ask.choice, held_out=self.ask.held_out)
+        chosen = self.ask.choice if choice is None else choice
+        return plan_search(plan, tried, amount, choice=chosen, held_out=self.ask.held_out, runs=self.ask.runs)
 
 
 def delta_of(delta: Number | None, part: Allotment, price: Fraction | None) -> Fraction:

@@ -21,6 +21,25 @@ def test_the_bound_is_caught_when_norms_come_out_short(monkeypatch):
     assert contribution(clip_models.mlp(), how="vmap", bound=0.01) > 0.01
 
 
+@pytest.mark.parametrize("how", HOW)
+def test_a_normalised_gradient_has_the_stated_length_and_is_never_longer_than_the_bound(how):
+    losses, params, batch = clip_models.mlp()
+    measured = float(run(losses, params, batch, how=how).norms[0])
+    for bound in (0.01, 50.0):
+        for row in (None, 0.0, 1e30, np.nan):
+            length = contribution(clip_models.mlp(), row, how=how, bound=bound, stability=0.25)
+            assert length <= bound
+        found = contribution(clip_models.mlp(), how=how, bound=bound, stability=0.25)
+        assert found == pytest.approx(bound * measured / (measured + 0.25), rel=1e-3)
+
+
+def test_a_normalised_gradient_whose_norm_comes_out_short_is_caught(monkeypatch):
+    """The twin: with norms a thousandth short the same check must fail."""
+    true = norms.square_sum
+    monkeypatch.setattr(norms, "square_sum", lambda array: 0.998 * true(array))
+    assert contribution(clip_models.mlp(), how="vmap", bound=0.01, stability=1e-9) > 0.01
+
+
 def test_a_sum_that_multiplies_instead_of_leaving_out_is_caught(monkeypatch):
     """The twin: zero times NaN is NaN, and the check above sees it."""
     monkeypatch.setattr(norms, "only", lambda counts, array: array)

@@ -11,12 +11,13 @@ pytest.importorskip("jax")
 pytest.importorskip("sklearn")
 
 import jax
+from attrs import evolve
 
 from discreet.accounting.convert import approx
 from discreet.errors import InputError
 from discreet.learn.estimators import DPImageClassifier
 from discreet.learn.estimators.images import DescentClassifier
-from discreet.learn.images import Looks, averaged_scores
+from discreet.learn.images import Looks, averaged_scores, in_parts
 from discreet.learn.priors.prior import Prior, net_of
 
 
@@ -62,7 +63,8 @@ def test_a_fitted_one_is_pickled_whole(headed, stripes):
     np.testing.assert_array_equal(again.predict(images[:5]), headed.predict(images[:5]))
 
 
-def test_both_phases_are_steps_of_one_recipe(prior, stripes, monkeypatch):
+def recorded_phases(prior, stripes, monkeypatch):
+    """A model, and what each of its phases was run with."""
     runs = []
 
     def recorded(losses, params, data, recipe, *, secret, augment=None):
@@ -72,15 +74,86 @@ def test_both_phases_are_steps_of_one_recipe(prior, stripes, monkeypatch):
     monkeypatch.setattr("discreet.learn.estimators.images.train_losses", recorded)
     monkeypatch.setattr("discreet.learn.estimators.descent.train_losses", recorded)
     model = classifier(prior, steps=5, head_steps=2, copies=3, lot=32).fit(*stripes)
-    (head, first, none, _), (rest, second, looks, weights) = runs
+    return model, runs
+
+
+def check_phases(model, runs):
+    (head, first, none, _), (rest, second, _, _) = runs
     assert head.steps + rest.steps == model.recipe_.steps == 5
     assert head.multiplier == rest.multiplier == model.recipe_.multiplier
     assert head.probability == rest.probability == model.recipe_.probability
     assert head.noise == rest.noise
     assert first != second, "the noise of one phase would cancel that of the other"
     assert none is None
+
+
+def test_both_phases_are_steps_of_one_recipe(prior, stripes, monkeypatch):
+    model, runs = recorded_phases(prior, stripes, monkeypatch)
+    check_phases(model, runs)
+    _, (_, _, looks, weights) = runs
     assert looks == Looks((8, 8, 1), 3, 4, False)
     assert len(weights) == len(jax.tree.leaves(prior.params(2)))
+
+
+def free_head(recipe, **changes):
+    """The head's phase with less noise than is charged."""
+    return evolve(recipe, **changes, **({"multiplier": recipe.multiplier / 2} if "copies" in changes else {}))
+
+
+def added_head(recipe, **changes):
+    """The head's phase on top of all steps that are charged."""
+    return evolve(recipe, **{**changes, **({} if "copies" in changes else {"steps": recipe.steps})})
+
+
+def fuller_head(recipe, **changes):
+    """The head's phase on lots of everybody."""
+    return evolve(recipe, **changes, **({"lot": recipe.examples} if "copies" in changes else {}))
+
+
+@pytest.mark.parametrize(
+    ("name", "bug"),
+    [
+        ("evolve", free_head),
+        ("evolve", added_head),
+        ("evolve", fuller_head),
+        ("key_of", lambda secret, purpose: bytes(64)),
+    ],
+    ids=["less noise", "steps not counted", "whole lots", "one secret"],
+)
+def test_a_head_phase_that_is_not_paid_for_is_caught(prior, stripes, monkeypatch, name, bug):
+    monkeypatch.setattr(f"discreet.learn.estimators.images.{name}", bug)
+    with pytest.raises(AssertionError):
+        check_phases(*recorded_phases(prior, stripes, monkeypatch))
+
+
+def features_moved_by_one_image(prior, stripes, monkeypatch) -> float:
+    """How far what the net sees in other images moves with one image more: by nothing, if the gauge is public."""
+    seen = []
+
+    def recorded(losses, params, data, recipe, *, secret, augment=None):
+        seen.append(np.asarray(data[0]))
+        return type("Done", (), {"params": params})
+
+    monkeypatch.setattr("discreet.learn.estimators.images.train_losses", recorded)
+    images, labels = stripes
+    for count in (40, 39):
+        classifier(prior, tune="head", noise="device").fit(images[:count], labels[:count])
+    return float(np.abs(seen[0][:39] - seen[1]).max())
+
+
+def test_what_the_net_sees_of_an_image_does_not_depend_on_the_others(prior, stripes, monkeypatch):
+    assert features_moved_by_one_image(prior, stripes, monkeypatch) < 1e-4
+
+
+def test_a_gauge_of_the_private_images_is_caught(prior, stripes, monkeypatch):
+    """The planted bug: features are evened out by the mean of the private images, not of made-up ones."""
+
+    def own_gauge(see, params, x, **more):
+        found = in_parts(see, params, x, **more)
+        return found - found.mean(axis=0)
+
+    monkeypatch.setattr("discreet.learn.estimators.images.in_parts", own_gauge)
+    assert features_moved_by_one_image(prior, stripes, monkeypatch) > 1e-3
 
 
 def test_all_weights_are_trained(prior, stripes):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -53,6 +54,7 @@ def clipped_sum(
     operands: str | None = None,
     keep: bool | None = None,
     mesh: Any | None = None,
+    stability: float | None = None,
 ) -> Clipped:
     """The sum over examples with mask 1 of their gradients, each scaled down to an L2 norm of at most `bound`.
 
@@ -60,6 +62,8 @@ def clipped_sum(
     an example stand next to each other and their gradients are averaged before clipping. `microbatch` is the number
     of examples (not rows) to hold at once. `operands="bfloat16"` rounds the factors of per-example products of
     convolutions and sequences (sums stay in 32 bits): faster on a GPU, a little less exact, and as private.
+    With a `stability` every gradient g is normalised instead, to bound g / (|g| + stability): no shorter one is left as
+    it is, and the bound only sets the scale (automatic clipping).
     `keep=True` keeps per-example gradients of every layer from norm to sum (more memory, no allowance for rounding
     between the two), `keep=False` of none that can do without; left alone, whichever costs less.
     `jax.checkpoint` in a model saves the memory it should: norms of layers inside are taken in passing, and a second
@@ -76,6 +80,8 @@ def clipped_sum(
     out the same up to 1/4096 is a premise there. See docs/proofs/clipping.md.
     `norms` and `losses` are private: they are not clipped and carry no noise.
     """
+    if stability is not None and not (math.isfinite(stability) and stability > 0):
+        raise InputError("stability", stability, "a finite number of more than 0, or None to clip")
     count = _checked(params, batch, mask, bound, how, copies, microbatch, operands)
     if mesh is not None:
 
@@ -91,6 +97,7 @@ def clipped_sum(
                 microbatch=microbatch,
                 operands=operands,
                 keep=keep,
+                stability=stability,
             )
             return made.total, made.norms, made.losses
 
@@ -99,7 +106,7 @@ def clipped_sum(
 
     def part(rows: Tree, mask: Array) -> tuple[Tree, Array, Array]:
         def clip(measured: norms.Measured) -> tuple[Array, Array]:
-            return norms.factors(measured, mask, jnp.asarray(bound, jnp.float32), params)
+            return norms.factors(measured, mask, jnp.asarray(bound, jnp.float32), params, stability)
 
         if how == "vmap":
             _per_row(losses, params, batch, copies)

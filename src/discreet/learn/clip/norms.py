@@ -125,15 +125,19 @@ class Measured:
         return Measured(self.square + other.square, self.doubt + other.doubt, jnp.hypot(self.extra, other.extra))
 
 
-def factors(measured: Measured, mask: Array, bound: Array, params: Any) -> tuple[Array, Array]:
+def factors(
+    measured: Measured, mask: Array, bound: Array, params: Any, stability: float | None = None
+) -> tuple[Array, Array]:
     """What each example's gradient is multiplied by, and whether it counts at all.
 
+    min(1, bound / norm); with a `stability`, bound / (norm + stability) whatever the norm is.
     An example whose norm is not finite counts as nothing: adding or removing it changes the sum by zero.
     """
     count = sum(leaf.size for leaf in jax.tree.leaves(params))
     upper = jnp.sqrt(measured.square + measured.doubt + tiny(count)) * (1 + slack(params)) + measured.extra
     counts = jnp.isfinite(upper) & (mask != 0)
-    clipped = jnp.minimum(1.0, bound / jnp.where(counts, upper, 1.0))
+    upper = jnp.where(counts, upper, 1.0)
+    clipped = jnp.minimum(1.0, bound / upper) if stability is None else bound / (upper + stability)
     return jnp.where(counts, clipped, 0.0), counts
 
 
