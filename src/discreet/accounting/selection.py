@@ -93,8 +93,9 @@ def best_of(losses: Sequence[Loss], runs: RunCount, delta: Number) -> Fraction:
     score it is compared by.
 
     Guarantee: the run with the highest score, of a number of independent runs drawn from `runs` and not told, is
-    (epsilon, delta)-differentially private. By Renyi divergence: with R the curve of the losses, at
-    its largest, that of the best is at most R(a) + (1 + shape) ((1 - 1/b) R(b) + ln(1/stop)/b) + ln(expected)/(a - 1) for all orders a > 1 and b >= 1.
+    (epsilon, delta)-differentially private. By Renyi divergence: with R the curve of the losses, at its largest, that
+    of the best is at most R(a) + (1 + shape) ((1 - 1/b) R(b) + ln(1/stop)/b) + ln(expected)/(a - 1) for all orders a >
+    1 and b >= 1.
     """
     missed = as_written(delta, "delta")
     if not 0 < missed < 1:

@@ -3,10 +3,10 @@
 Asked for at a desk (`curator.train`): `TrainAsk`, `SearchAsk`, the `ModelRelease` that comes of them, its `Card`, and
 `Model`, a function of one's own to train. Without a ledger: `train` by a `Recipe`, the price of a `Search`, losses
 (`cross_entropy`, `logistic`, `squared`, `absolute`), networks to start from (`dense`, `convolutional`,
-`wide_residual`), `dropout` by each example's own key, a `Run` that survives crashes in its `Checkpoint`, and
-`Canaries` that a `Watch` looks for in it, and `lira`, an attack with shadow models. Clipped sums of gradients are in
-`discreet.learn.clip`, estimators in scikit-learn's manner in `discreet.learn.estimators`. Names load on first use; all but the asks and the recipe need the
-extra `learn`.
+`wide_residual`), `dropout` by each example's own key, a `Run` that survives crashes in its `Checkpoint`, and `Canaries`
+that a `Watch` looks for in it, and `lira`, an attack with shadow models. Clipped sums of gradients are in
+`discreet.learn.clip`, estimators in scikit-learn's manner in `discreet.learn.estimators`. Names load on first use; all
+but the asks and the recipe need the extra `learn`.
 """
 
 from __future__ import annotations

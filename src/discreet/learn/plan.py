@@ -263,9 +263,9 @@ def _notes(plan: TrainPlan) -> list[str]:
     notes.append("The whole run is charged before its first step. Stopping early refunds nothing.")
     if recipe.bands > 1:
         notes.append(
-            f"Noise is correlated over {recipe.bands} steps. Each example is in one of {recipe.bands} groups, and a lot "
-            f"is drawn from one of them: it counts as {recipe.rounds(recipe.steps):,} steps of {recipe.bands} times the "
-            "probability."
+            f"Noise is correlated over {recipe.bands} steps. Each example is in one of {recipe.bands} groups, and a "
+            f"lot is drawn from one of them: this counts as {recipe.rounds(recipe.steps):,} steps of {recipe.bands} "
+            "times the probability."
         )
     added = readable(recipe.noise_delta())
     if recipe.noise == "exact":
