@@ -198,7 +198,7 @@ def _notes(plan: TrainPlan) -> list[str]:
     if recipe.bands > 1:
         notes.append(
             f"Noise is correlated over {recipe.bands} steps. Each example is in one of {recipe.bands} groups, and a "
-            f"lot is drawn from one of them: it counts as {recipe.rounds(recipe.steps):,} steps of {recipe.bands} "
+            f"lot is drawn from one of them: this counts as {recipe.rounds(recipe.steps):,} steps of {recipe.bands} "
             "times the probability."
         )
     added = readable(recipe.noise_delta())

@@ -197,20 +197,21 @@ class SearchPlan:
 
     def _best_of_random(self, runs: RunCount, rows: tuple[Any, Any], held: Any, bits: Bits) -> tuple[int, Any]:
         """The run with the highest noisy score, of a random number. Nothing tells how many there were."""
-        (x, y), best = rows, None
+        (x, y), count = rows, runs.draw(bits)
         notify("training a random number of candidates")
+        best: tuple[int, int, Any] | None = None
         with listening(_nobody):
-            for _ in range(runs.draw(bits)):
+            for _ in range(count):
                 index = uniform(len(self.candidates), bits=bits)
                 candidate = self.candidates[index]
-                model = candidate.resume(bits).go((x[~held], y[~held]))
-                outputs = np.asarray(outputs_alone(predictor(candidate.model.apply), model.params, x[held]))
+                trained = candidate.resume(bits).go((x[~held], y[~held]))
+                outputs = np.asarray(outputs_alone(predictor(candidate.model.apply), trained.params, x[held]))
                 (right,) = right_answers([outputs], y[held])
                 score = right + gaussian(1 / self.search.choice, bits=bits)
-                if best is None or score > best[0]:
-                    best = score, index, model
-        _, index, model = best or (0, 0, None)
-        return index, model
+                best = (score, index, trained) if best is None or score > best[0] else best
+        if best is None:
+            raise InputError("runs", Phrase("none"), "at least one")
+        return best[1:]
 
     def _best_of_all(self, rows: tuple[Any, Any], held: Any, bits: Bits) -> tuple[int, Any]:
         """The candidate that a private choice keeps, of all of them."""
