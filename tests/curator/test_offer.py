@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 
 import pytest
 
@@ -70,13 +71,17 @@ class Resumable:
     def __getattr__(self, name):
         return getattr(self._plan, name)
 
-    def resume(self):
-        self.done.append("resumed")
-        if self.fails == "resume":
+    @contextmanager
+    def kept(self, *, answered):
+        self.done.append("answered" if answered else "new")
+        if self.fails == "file":
             raise InputError("checkpoint", "f", "a file of this plan")
-
-    def clear(self):
-        self.done.append("cleared")
+        try:
+            yield
+        except RunError:
+            self.done.append("failed")
+            raise
+        self.done.append("over")
 
     def measure(self, data, bits):
         if self.fails == "measure":
@@ -85,16 +90,26 @@ class Resumable:
 
 
 @pytest.mark.parametrize(
-    ("fails", "error", "done"), [(False, None, 2), ("measure", RunError, 2), ("resume", InputError, 1)]
+    ("fails", "error", "done"),
+    [(False, None, ["new", "over"]), ("measure", RunError, ["new", "failed"]), ("file", InputError, ["new"])],
 )
-def test_a_checkpoint_is_read_before_the_charge_and_destroyed_after_the_run(offer, tmp_path, fails, error, done):
+def test_a_checkpoint_is_kept_around_the_charge_and_the_run(offer, tmp_path, fails, error, done):
     plan = Resumable(offer.plan, tmp_path / "run", fails)
     assert isinstance(plan, Checkpointed)
     kept = Offer(offer.desk, plan, offer.read)
     if error is None:
-        kept.release()
+        kept.release(release="a")
     else:
         with pytest.raises(error):
-            kept.release()
-    assert plan.done == ["resumed", "cleared"][:done]
-    assert offer.desk.standing()[0].spent.amount == (0 if fails == "resume" else 4)
+            kept.release(release="a")
+    assert plan.done == done
+    assert offer.desk.standing()[0].spent.amount == (0 if fails == "file" else 4)
+
+
+@pytest.mark.filterwarnings("ignore:.*may describe earlier data")
+def test_a_checkpoint_need_not_be_read_where_there_is_an_answer(offer, tmp_path):
+    plan = Resumable(offer.plan, tmp_path / "run")
+    kept = Offer(offer.desk, plan, offer.read)
+    kept.release(release="a")
+    kept.release(release="a")
+    assert plan.done == ["new", "over", "answered", "over"]

@@ -109,7 +109,7 @@ def refuse_open_ledger(settings: Mapping[str, Any]) -> None:
     """Refuse to pickle an open ledger: the copy would have none of its guard, and fits of it would go uncharged."""
     grouped = settings.get("privacy")
     for ledger in (settings.get("ledger"), grouped.get("ledger") if isinstance(grouped, Mapping) else None):
-        if isinstance(ledger, Ledger):
+        if isinstance(ledger, Ledger) or hasattr(ledger, "ledger"):
             hint = "An open ledger is not pickled, nor sent to other processes (n_jobs). Its charges would be lost."
             raise InputError(
                 "ledger", kind_of(ledger), f"{_OPEN} where an estimator is copied to a file or process", hint

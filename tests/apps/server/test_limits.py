@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import sys
 from datetime import date
+from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
@@ -102,6 +104,29 @@ def test_a_model_of_such_numbers_too(client):
     found = client.post("/api/datasets/people/train/plan", json={**asked, "bound": "1e400"})
     assert found.status_code == 422
     assert found.json()["field"] == "bound"
+
+
+def test_many_rows_of_each_person_are_refused_before_they_are_laid_out():
+    def draft(rows):
+        ready = SimpleNamespace(settings={"steps": 5, "rows": rows})
+        return SimpleNamespace(ask=SimpleNamespace(kind="train"), checked=ready)
+
+    limits.check_draft(draft(64), {})
+    with pytest.raises(InputError, match="over HTTP") as caught:
+        limits.check_draft(draft(65), {})
+    assert caught.value.field == "rows"
+
+
+def test_a_server_runs_no_code_that_a_caller_names(client):
+    pytest.importorskip("jax")
+    asked = {"target": "county", "examples": 100, "steps": 1, "lot": 10, "epsilon": 1}
+    for field in ("model", "optimizer"):
+        found = client.post("/api/datasets/people/train/plan", json={**asked, field: "this:d"})
+        assert (found.status_code, found.json()["field"]) == (422, field), found.text
+    for field in ("augment", "checkpoint"):
+        found = client.post("/api/datasets/people/train/plan", json={**asked, field: "this:d"})
+        assert found.status_code == 422
+    assert "this" not in sys.modules
 
 
 def test_a_token_that_is_written_in_many_ways_takes_no_room():

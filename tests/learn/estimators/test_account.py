@@ -7,9 +7,7 @@ import pytest
 pytest.importorskip("sklearn")
 pytest.importorskip("jax")
 
-import hashlib
 import pickle
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -21,7 +19,6 @@ from discreet.core.version import DataVersion
 from discreet.errors import BudgetError, InputError
 from discreet.learn.array_data import ArrayData
 from discreet.learn.estimators import DPLinearClassifier, DPNaiveBayes, DPSGDClassifier
-from discreet.learn.estimators.rows import Rows
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
 
@@ -71,42 +68,6 @@ def test_a_release_of_an_earlier_version_comes_back_with_a_warning(tmp_path, mon
         first = bayes(ledger).fit(X, Y)
     with pytest.warns(UserWarning, match="may describe earlier data"):
         assert np.array_equal(bayes(ledger).fit(X, Y).theta_, first.theta_)
-
-
-def fingerprint(release, features=X, key=KEY):
-    return ArrayData(Rows(features, Y), release).version(key).value
-
-
-def nothing_is_told(told) -> bool:
-    """What is on record for two ids is two different texts whether their rows were the same or not, and none of them
-    can be worked out without the key."""
-    other = X[1:]
-    texts = {told("one"), told("two"), told("two", other), told("one", key=KEY[::-1])}
-    plain = {hashlib.sha256(X.tobytes()).hexdigest()[:32], told("one", key=b"")}
-    return len(texts) == 4 and not texts & plain
-
-
-def test_the_record_tells_nothing_of_the_rows():
-    assert nothing_is_told(fingerprint)
-    assert fingerprint("one") == fingerprint("one", X.copy())
-    assert ArrayData(Rows(X, Y)).version(KEY) == DataVersion()  # no id was chosen: there is nothing to compare
-
-
-def test_a_fingerprint_without_the_id_is_found_out():
-    """The planted bug: two releases of the same rows would say so, and of neighbours that they are not the same."""
-    assert not nothing_is_told(lambda release, features=X, key=KEY: fingerprint("always", features, key))
-
-
-def test_a_fingerprint_without_the_key_is_found_out():
-    assert not nothing_is_told(lambda release, features=X, key=KEY: fingerprint(release, features, bytes(32)))
-
-
-def test_versions_of_rows_are_read_back():
-    version = DataVersion.of_rows("one", [X, None], KEY)
-    assert DataVersion.from_json(version.to_json()) == version
-    assert version.same(version) is True
-    assert version.same(replace(version, value="0" * 32)) is False
-    assert DataVersion().same(version) is None  # recorded before there were fingerprints
 
 
 def test_arguments_of_their_own_mean_the_same(tmp_path):

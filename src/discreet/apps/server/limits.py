@@ -55,6 +55,7 @@ LARGEST = 10**18
 """A price, an error or a rate beyond this is a slip of the pen."""
 STEPS = 100_000
 """The most steps of a training run, or of all candidates: pricing takes time that grows with them, and is free."""
+_PERSON_ROWS = 64  # of a person that count in training
 CELLS = 2_000_000
 """The most cells, rows by columns, that are drawn anew from what was measured: that is free."""
 _ROWS = 10  # times the rows of a release, and no more, are drawn anew from it
@@ -279,6 +280,10 @@ def check_draft(draft: Draft[Any], price: Mapping[str, Any]) -> None:
             raise InputError("steps", steps, "given over HTTP unless epochs are", _FREE)
         if steps > STEPS:  # also those that follow from passes over many examples
             raise InputError("steps", Phrase(f"{steps:,}"), f"at most {STEPS:,} over HTTP", _FREE)
+        if (rows := training.settings.get("rows", 1)) > _PERSON_ROWS:  # type: ignore[union-attr]
+            raise InputError(
+                "rows", rows, f"at most {_PERSON_ROWS} over HTTP: so many are laid out for every person", _FREE
+            )
         tried = getattr(draft.ask, "settings", None) or ()  # each candidate is priced alone
         whole = sum(as_written(one.get("steps", steps), "settings.steps") for one in tried)
         if whole > STEPS:
