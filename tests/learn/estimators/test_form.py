@@ -21,6 +21,7 @@ from discreet.learn.estimators import (
     DPLinearClassifier,
     DPLinearRegression,
     DPNaiveBayes,
+    DPRandomForest,
     DPSGDClassifier,
 )
 from discreet.learn.estimators.form import refuse_form
@@ -35,6 +36,7 @@ MODELS = [
     DPNaiveBayes(**SUMS, classes=2),
     DPKMeans(2, **SUMS),
     DPBoostedTrees(**SUMS, classes=2, rounds=2),
+    DPRandomForest(**SUMS, classes=2),
     DPLinearClassifier(**DESCENT),
     DPSGDClassifier(**DESCENT, hidden=(2,)),
 ]

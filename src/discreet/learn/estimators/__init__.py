@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from discreet.learn.estimators.linear_regression import DPLinearRegression as DPLinearRegression
     from discreet.learn.estimators.naive_bayes import DPNaiveBayes as DPNaiveBayes
     from discreet.learn.estimators.pca import DPPCA as DPPCA
+    from discreet.learn.estimators.random_forest import DPRandomForest as DPRandomForest
 
 __getattr__, __dir__, __all__ = lazy(
     __name__,
@@ -29,6 +30,7 @@ __getattr__, __dir__, __all__ = lazy(
         "linear_regression": ("DPLinearRegression",),
         "naive_bayes": ("DPNaiveBayes",),
         "pca": ("DPPCA",),
+        "random_forest": ("DPRandomForest",),
         "fit_history": ("RepeatedFitWarning",),
     },
     extra="learn",
