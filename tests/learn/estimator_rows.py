@@ -8,6 +8,8 @@ import numpy as np
 
 from discreet.learn.estimators import (
     DPPCA,
+    DPAdditiveModel,
+    DPAdditiveRegression,
     DPBoostedTrees,
     DPKMeans,
     DPLinearRegression,
@@ -23,7 +25,18 @@ REGRESSION = DPLinearRegression(**CERTAIN, bounds=BOUNDS, target_bounds=BOUNDS)
 BAYES = DPNaiveBayes(**CERTAIN, bounds=BOUNDS, classes=[0, 1, 2])
 TREES = DPBoostedTrees(**CERTAIN, bounds=BOUNDS, classes=[0, 1, 2], bins=400, rounds=4)
 FOREST = DPRandomForest(**CERTAIN, bounds=BOUNDS, classes=[0, 1, 2], n_estimators=8, max_depth=5)
-ALL = [REGRESSION, DPPCA(**CERTAIN, bounds=BOUNDS), BAYES, DPKMeans(2, **CERTAIN, bounds=BOUNDS), TREES, FOREST]
+ADDITIVE = DPAdditiveModel(**CERTAIN, bounds=BOUNDS, classes=[0, 1, 2], bins=200)
+CURVES = DPAdditiveRegression(**CERTAIN, bounds=(-4, 4), target_bounds=(-4, 4))
+ALL = [
+    REGRESSION,
+    DPPCA(**CERTAIN, bounds=BOUNDS),
+    BAYES,
+    DPKMeans(2, **CERTAIN, bounds=BOUNDS),
+    TREES,
+    FOREST,
+    ADDITIVE,
+    CURVES,
+]
 NO_NUMBERS = {
     "huge": 10**400,
     "huge and below zero": -(10**400),

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from discreet.core.lazy import lazy
 
 if TYPE_CHECKING:
+    from discreet.learn.estimators.additive_model import DPAdditiveModel as DPAdditiveModel
+    from discreet.learn.estimators.additive_model import DPAdditiveRegression as DPAdditiveRegression
     from discreet.learn.estimators.boosted_trees import DPBoostedTrees as DPBoostedTrees
     from discreet.learn.estimators.bounds_scaler import BoundsScaler as BoundsScaler
     from discreet.learn.estimators.descent import DPLinearClassifier as DPLinearClassifier
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazy(
     __name__,
     {
+        "additive_model": ("DPAdditiveModel", "DPAdditiveRegression"),
         "bounds_scaler": ("BoundsScaler",),
         "boosted_trees": ("DPBoostedTrees",),
         "descent": ("DPLinearClassifier", "DPSGDClassifier"),
