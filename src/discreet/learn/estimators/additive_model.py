@@ -61,7 +61,7 @@ class AdditiveTerms(PrivateEstimator):
     def edit_term(self, column: Any, values: Any) -> Self:
         """Put other values in the place of a column's term: one a bin, or one a bin and class. Free.
 
-        What is put there is yours: intervals no longer speak of it, and are drawn as nothing. Values must not come
+        What is put there is yours: intervals no longer speak of it, and have no width. Values must not come
         from the private rows.
         """
         check_is_fitted(self, "terms_")
@@ -74,10 +74,7 @@ class AdditiveTerms(PrivateEstimator):
             given = np.full(shape, np.nan)
         if not np.isfinite(given).all():
             raise InputError("values", Phrase("others"), f"{shape[0]} finite numbers, one for each bin of the term")
-        self.terms_ = [given.copy() if index == place else term for index, term in enumerate(self.terms_)]
-        self.term_errors_ = [
-            np.zeros(shape[0]) if index == place else error for index, error in enumerate(self.term_errors_)
-        ]
+        self.terms_[place], self.term_errors_[place] = given.copy(), np.zeros(shape[0])
         return self
 
     def _picture(self, place: int, output: int, level: float) -> Picture:
@@ -151,7 +148,7 @@ class AdditiveTerms(PrivateEstimator):
     def _scores(self, X: Any) -> Floats:  # noqa: N803
         check_is_fitted(self, "terms_")
         features, _ = self._read(X, reset=False)
-        return self.intercept_ + add_scores(self.terms_, bin_columns(features, self._columns, self._bins))
+        return np.asarray(self.intercept_ + add_scores(self.terms_, bin_columns(features, self._columns, self._bins)))
 
 
 _NONE = -(2**62)  # the target of a row that counts for nothing
