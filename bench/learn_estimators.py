@@ -4,7 +4,8 @@
 
 FOLDER/adult/adult.csv.gz and FOLDER/loans/loans.csv.gz hold ADULT and LOANS as integer codes. Four fifths of the rows
 are fitted, the rest is scored (k-means is scored on what it was fitted to). Numbers are scaled to [-1, 1] by their
-declared bounds. Without data a table is made up, and targets do not apply.
+declared bounds. Without data a table is made up, and targets do not apply. Classifiers are compared on five tables, at
+three prices, by bench/learn_tables.py (`--only tables` for that alone).
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from discreet.learn.estimators import (
     DPSGDClassifier,
 )
 from harness import ENVIRONMENTS, Report, arguments, peak_megabytes, peer
+from learn_tables import Classes, classify, small_tables
 
 EPSILONS = (0.1, 1.0)
 DELTA = 1e-6
@@ -232,15 +234,31 @@ def main() -> None:
     options = arguments(
         __doc__.splitlines()[0],
         runs={"type": int, "default": 10},
-        only={"default": ",".join(case[0] for case in CASES), "help": "names of cases, with commas between"},
+        only={
+            "default": ",".join([*(case[0] for case in CASES), "tables"]),
+            "help": "names of cases, with commas between",
+        },
     )
     report = Report("learn_estimators", as_json=options.json)
     folder = options.data or (ENVIRONMENTS / "data" if (ENVIRONMENTS / "data" / "adult").exists() else None)
-    for table in (ADULT,) if options.quick or folder is None else (ADULT, LOANS):
-        compared(report, table, folder, options)
-    if not options.quick:
+    known = (ADULT,) if options.quick or folder is None else (ADULT, LOANS)
+    if options.only != "tables":
+        for table in known:
+            compared(report, table, folder, options)
+    if "tables" in options.only.split(","):
+        large = [] if options.quick or folder is None else [whole(table, folder) for table in known]
+        tables = [*small_tables()[: 1 if options.quick else None], *large]
+        classify(report, tables, quick=options.quick, peers=not options.no_peers, runs=options.runs)
+    if not options.quick and options.only != "tables":
         images(report, folder)
     report.figure("whole benchmark", "memory", peak_megabytes(), "MB")
+
+
+def whole(table: Table, folder: Path) -> Classes:
+    """All rows of a table, for the comparison of classifiers."""
+    columns = table.columns(folder)
+    codes = np.column_stack([columns[name] for name in table.names]).astype(float)
+    return Classes(table.name, codes, (columns[table.label] == 1).astype(np.int64), table.upper, table.places)
 
 
 def compared(report: Report, table: Table, folder: Path | None, options) -> None:

@@ -6,7 +6,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.learn.estimators import DPPCA, DPBoostedTrees, DPKMeans, DPLinearRegression, DPNaiveBayes
+from discreet.learn.estimators import (
+    DPPCA,
+    DPAdditiveModel,
+    DPAdditiveRegression,
+    DPBoostedTrees,
+    DPKMeans,
+    DPLinearRegression,
+    DPNaiveBayes,
+    DPRandomForest,
+)
 from discreet.learn.estimators.sums import SumMeter
 from discreet.ledger.ledger import Ledger
 
@@ -15,7 +24,19 @@ BOUNDS = (-100, 100)
 REGRESSION = DPLinearRegression(**CERTAIN, bounds=BOUNDS, target_bounds=BOUNDS)
 BAYES = DPNaiveBayes(**CERTAIN, bounds=BOUNDS, classes=[0, 1, 2])
 TREES = DPBoostedTrees(**CERTAIN, bounds=BOUNDS, classes=[0, 1, 2], bins=400, rounds=4)
-ALL = [REGRESSION, DPPCA(**CERTAIN, bounds=BOUNDS), BAYES, DPKMeans(2, **CERTAIN, bounds=BOUNDS), TREES]
+FOREST = DPRandomForest(**CERTAIN, bounds=BOUNDS, classes=[0, 1, 2], n_estimators=8, max_depth=5)
+ADDITIVE = DPAdditiveModel(**CERTAIN, bounds=BOUNDS, classes=[0, 1, 2], bins=200)
+CURVES = DPAdditiveRegression(**CERTAIN, bounds=(-4, 4), target_bounds=(-4, 4))
+ALL = [
+    REGRESSION,
+    DPPCA(**CERTAIN, bounds=BOUNDS),
+    BAYES,
+    DPKMeans(2, **CERTAIN, bounds=BOUNDS),
+    TREES,
+    FOREST,
+    ADDITIVE,
+    CURVES,
+]
 NO_NUMBERS = {
     "huge": 10**400,
     "huge and below zero": -(10**400),

@@ -18,7 +18,7 @@ from sklearn.model_selection import cross_val_score
 from discreet.core.version import DataVersion
 from discreet.errors import BudgetError, InputError
 from discreet.learn.array_data import ArrayData
-from discreet.learn.estimators import DPLinearClassifier, DPNaiveBayes, DPSGDClassifier
+from discreet.learn.estimators import DPAdditiveModel, DPLinearClassifier, DPNaiveBayes, DPRandomForest, DPSGDClassifier
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
 
@@ -99,6 +99,8 @@ def test_half_an_account_is_refused(settings, field):
 
 MODELS = {
     "sums": DPNaiveBayes(epsilon=1, bounds=(-1, 1), classes=2),
+    "forest": DPRandomForest(epsilon=1, bounds=(-1, 1), classes=2),
+    "additive": DPAdditiveModel(epsilon=1, bounds=(-1, 1), classes=2),
     "descent": DPSGDClassifier(epsilon=1, delta=1e-5, bounds=(-1, 1), classes=2, steps=2, hidden=(2,), examples=60),
 }
 

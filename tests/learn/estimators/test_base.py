@@ -13,7 +13,7 @@ from dataclasses import asdict
 from fractions import Fraction
 
 import numpy as np
-from estimator_rows import ALL, BAYES, REGRESSION, TREES, few_rows, open_ledger, rows
+from estimator_rows import ADDITIVE, ALL, BAYES, CURVES, FOREST, REGRESSION, TREES, few_rows, open_ledger, rows
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -25,11 +25,14 @@ from discreet.core.unit import Metric, Unit
 from discreet.errors import InputError
 from discreet.learn.estimators import (
     DPPCA,
+    DPAdditiveModel,
+    DPAdditiveRegression,
     DPBoostedTrees,
     DPKMeans,
     DPLinearClassifier,
     DPLinearRegression,
     DPNaiveBayes,
+    DPRandomForest,
     DPSGDClassifier,
 )
 from discreet.learn.estimators.sums import SumMeter
@@ -55,6 +58,14 @@ FAILED = {
         "check_classifiers_train",
         "check_decision_proba_consistency",
     ],
+    "DPAdditiveModel": [
+        "check_dtype_object",
+        "check_classifiers_classes",
+        "check_classifiers_train",
+        "check_decision_proba_consistency",
+    ],
+    "DPAdditiveRegression": ["check_dtype_object"],
+    "DPRandomForest": ["check_dtype_object", "check_classifiers_classes", "check_classifiers_train"],
     "DPNaiveBayes": ["check_dtype_object", "check_classifiers_classes", "check_classifiers_train"],
 }
 
@@ -175,6 +186,15 @@ def test_what_is_refused_before_anything_is_spent(model, settings, field):
         (ALL[1], {"examples": 0}, "examples"),
         (ALL[3], {"n_clusters": 0}, "n_clusters"),
         (ALL[3], {"steps": 0}, "steps"),
+        (ADDITIVE, {"bins": 257}, "bins"),
+        (ADDITIVE, {"rounds": 0}, "rounds"),
+        (ADDITIVE, {"classes": None}, "classes"),
+        (CURVES, {"target_bounds": None}, "target_bounds"),
+        (FOREST, {"n_estimators": 0}, "n_estimators"),
+        (FOREST, {"max_depth": 17}, "max_depth"),
+        (FOREST, {"n_estimators": 10_000, "max_depth": 16}, "max_depth"),
+        (FOREST, {"examples": -1}, "examples"),
+        (FOREST, {"random_state": 0.5}, "random_state"),
     ],
 )
 def test_what_else_is_refused(model, settings, field):
@@ -228,6 +248,9 @@ MODELS = {
     "bayes": DPNaiveBayes(**SUMS, classes=2),
     "k-means": DPKMeans(3, **SUMS),
     "trees": DPBoostedTrees(**SUMS, classes=2, rounds=2),
+    "forest": DPRandomForest(**SUMS, classes=2),
+    "additive": DPAdditiveModel(**SUMS, classes=2),
+    "additive regression": DPAdditiveRegression(**SUMS, target_bounds=(0, 1)),
     "linear": DPLinearClassifier(**DESCENT),
     "net": DPSGDClassifier(**DESCENT, hidden=(2,)),
 }

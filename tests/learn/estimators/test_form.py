@@ -11,16 +11,19 @@ import numpy as np
 import pandas
 import scipy.sparse
 from estimator_rows import open_ledger, rows
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from discreet.errors import InputError
 from discreet.learn.estimators import (
     DPPCA,
+    DPAdditiveModel,
+    DPAdditiveRegression,
     DPBoostedTrees,
     DPKMeans,
     DPLinearClassifier,
     DPLinearRegression,
     DPNaiveBayes,
+    DPRandomForest,
     DPSGDClassifier,
 )
 from discreet.learn.estimators.form import refuse_form
@@ -35,6 +38,9 @@ MODELS = [
     DPNaiveBayes(**SUMS, classes=2),
     DPKMeans(2, **SUMS),
     DPBoostedTrees(**SUMS, classes=2, rounds=2),
+    DPRandomForest(**SUMS, classes=2),
+    DPAdditiveModel(**SUMS, classes=2),
+    DPAdditiveRegression(**SUMS, target_bounds=(0, 1)),
     DPLinearClassifier(**DESCENT),
     DPSGDClassifier(**DESCENT, hidden=(2,)),
 ]
@@ -104,7 +110,7 @@ def test_targets_of_another_form_are_refused(model, name):
     refused(model, X, TARGETS[name], "y")
 
 
-@pytest.mark.parametrize("model", SUPERVISED[1:], ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("model", [*filter(is_classifier, SUPERVISED)], ids=lambda model: type(model).__name__)
 @pytest.mark.parametrize("name", LABELS)
 def test_labels_that_are_not_declared_are_refused(model, name):
     refused(model, X, LABELS[name], "y")

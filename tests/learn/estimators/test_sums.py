@@ -15,17 +15,23 @@ from chance import fits, gaussian_pmf, laplace_pmf
 from discreet.errors import InputError
 from discreet.learn.estimators import (
     DPPCA,
+    DPAdditiveModel,
+    DPAdditiveRegression,
     DPBoostedTrees,
     DPKMeans,
     DPLinearRegression,
     DPNaiveBayes,
+    DPRandomForest,
+    additive_model,
     boosted_trees,
     kmeans,
     linear_regression,
     naive_bayes,
     pca,
+    random_forest,
 )
 from discreet.learn.estimators.plan import read_price
+from discreet.learn.estimators.random_forest import count_leaves
 from discreet.learn.estimators.sums import FINE, RADIUS, SumMeter, fine, moment_noise, room, second_moments, whole_rows
 
 BOX = ([-1, 0, -5], [1, 10, 5])
@@ -39,6 +45,11 @@ ESTIMATORS = {
     "kmeans": DPKMeans(3, rho=1, bounds=BOX),
     "trees": DPBoostedTrees(rho=1, bounds=BOX, classes=2, rounds=2, leaves=3, malformed="absorb"),
     "trees, codes": DPBoostedTrees(rho=1, bounds=BOX, classes=3, categories={1: 4}, rounds=2, malformed="absorb"),
+    "additive": DPAdditiveModel(rho=1, bounds=BOX, classes=2, rounds=2, malformed="absorb"),
+    "additive, codes": DPAdditiveModel(rho=1, bounds=BOX, classes=3, categories={1: 4}, rounds=2, malformed="absorb"),
+    "additive regression": DPAdditiveRegression(rho=1, bounds=BOX, target_bounds=(-1, 2), rounds=2),
+    "forest": DPRandomForest(rho=1, bounds=BOX, classes=2, malformed="absorb"),
+    "forest, codes": DPRandomForest(rho=1, bounds=BOX, classes=3, categories={1: 4}, malformed="absorb"),
 }
 
 
@@ -74,6 +85,9 @@ def _too_long(steps, norm, radius):
         ("pca, cut", pca, "whole_rows", _too_long),
         ("kmeans", kmeans, "whole_rows", lambda steps, norm, radius: np.rint(4 * steps * radius / norm)),
         ("trees", boosted_trees, "gradients", lambda scores, targets: np.full_like(scores, 2**12 + 1)),
+        ("additive", additive_model, "gradients", lambda scores, targets: np.full_like(scores, 2**12 + 1)),
+        ("additive regression", additive_model, "residuals", lambda scores, targets: 8 * (scores - targets[:, None])),
+        ("forest", random_forest, "count_leaves", lambda *given: 2 * count_leaves(*given)),
         ("bayes", naive_bayes, "norms", lambda columns: (2**12, 2**24)),
     ],
 )

@@ -29,7 +29,16 @@ from discreet.learn.estimators.sums import SumMeter, room
 from discreet.noise.bits import words
 from discreet.noise.replay import Replay
 
-__all__ = ["Boosting", "DPBoostedTrees", "boost", "leaf_noise"]
+__all__ = [
+    "Boosting",
+    "DPBoostedTrees",
+    "add_scores",
+    "bin_columns",
+    "boost",
+    "gradients",
+    "leaf_noise",
+    "random_leaves",
+]
 
 _GAUSSIAN, _PURE = (20, 0.5), (5, 0.8)  # rounds and rate
 Integers = NDArray[np.int64]
@@ -181,7 +190,7 @@ def boost(codes: Integers, targets: Integers, shape: Boosting, meter: SumMeter) 
     chance = Replay(repr(shape).encode())  # public: privacy does not rest on it, and equal settings grow alike
     for _ in range(shape.rounds):
         for place, column in enumerate(codes.T):
-            leaf = _leaves(counts[place], shape.ordered[place], shape.leaves, chance)
+            leaf = random_leaves(counts[place], shape.ordered[place], shape.leaves, chance)
             steps = gradients(scores, targets)
             here, sums = leaf[column], np.zeros((shape.leaves, shape.outputs), dtype=np.int64)
             np.add.at(sums, here, steps)
@@ -213,7 +222,7 @@ def gradients(scores: Integers, targets: Integers) -> Integers:
     return np.asarray(steps)
 
 
-def _leaves(counts: Floats, ordered: bool, leaves: int, chance: Bits) -> Integers:
+def random_leaves(counts: Floats, ordered: bool, leaves: int, chance: Bits) -> Integers:
     """Which leaf each bin is in: cuts at random, evenly in (noisy) rows; categories in random order."""
     size = len(counts)
     order = np.arange(size) if ordered else np.argsort(words(chance, size), kind="stable")
