@@ -14,12 +14,14 @@ from discreet.marginals.meter import Meter
 from discreet.query.notes import condition_notes, join_notes, unidentified_notes
 from discreet.query.plan import noise_name
 from discreet.synth.explanation import attribute_words
+from discreet.synth.relations.chain import MOST_CHILD_ROWS
 from discreet.synth.spikes import searched
+from discreet.synth.synthetic import Synthetic, cut_note
 
 if TYPE_CHECKING:
     from discreet.synth.relations.plan import RelationsPlan
 
-__all__ = ["declared_notes", "explained"]
+__all__ = ["declared_notes", "explained", "size_notes"]
 
 _NAMED = 6  # columns named in a note
 
@@ -125,6 +127,18 @@ def declared_notes(plan: RelationsPlan) -> list[Note]:
     notes += unidentified_notes(plan.schema.unit, ())
     notes += join_notes(plan.schema, columns, ())
     return [*notes, *condition_notes(plan.condition, (), plan.schema)]
+
+
+def size_notes(parents: Synthetic, kept: int) -> list[Note]:
+    """What was left out of the tables because no more rows are made, of a number of parents that noise may make."""
+    notes = []
+    if cut := cut_note(len(parents.codes), parents.total):
+        counted = f"About {round(parents.total):,} parents were counted"
+        notes.append(Note("rows", f"{counted}: {cut}.", ()))
+    if kept < len(parents.codes):
+        text = f"At most {MOST_CHILD_ROWS:,} child rows are made: of {len(parents.codes):,} parents {kept:,} are."
+        notes.append(Note("rows", text, ()))
+    return notes
 
 
 def _searched(plan: RelationsPlan) -> list[str]:
