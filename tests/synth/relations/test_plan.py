@@ -63,7 +63,7 @@ def test_nobody_has_a_second_row_where_the_limit_is_one(tmp_path):
     curator = clinic(tmp_path, 400)
     offer = curator.relate(["age"], ["ward"], order="day", limit=1).plan(epsilon=20)
     assert offer.plan.parent_meter().price == 20
-    assert len(offer.expected) == 2
+    assert not any("count of child rows" in one.output for one in offer.expected)
     made = offer.release()
     assert set(made.fan_out.tolist()) <= {0, 1}
     assert abs(len(made) - 400) < 20
