@@ -7,7 +7,7 @@ from xdist.scheduler import LoadFileScheduling
 # The longest, measured in CPU time: what is begun last should be short.
 LONG = (
     "spark",
-    "tests/laws/test_same_integers.py",
+    "tests/laws/test_same_",
     "tests/laws/test_neighbour",
     "tests/laws/test_aggregate_laws.py",
     "tests/apps/test_story_browser.py",
