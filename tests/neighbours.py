@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import random
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -21,6 +22,7 @@ import discreet.query.stream_step
 import discreet.query.top
 import discreet.trees.count
 import discreet.trees.detail.count
+from discreet.data.code_table import CodeTable
 from discreet.data.pool import fixed_settings
 from discreet.data.source import Connection
 from discreet.query.compile import GROUP, measure_name
@@ -29,6 +31,7 @@ from seam import BrokenLawError, Step, Tape, captured, noise_loss, within
 from world_jobs import Job
 from worlds import IDS, World, neighbours, world
 
+_NAMES = itertools.count()  # of tables that are kept
 _BUILDERS = [
     (discreet.query.plan, "compile_query"),
     (discreet.query.top, "compile_query"),
@@ -46,16 +49,20 @@ _BUILDERS = [
 class Recorder(Connection):
     """A connection that remembers statements: a job that hears the same answers sends the same ones, in turn."""
 
-    def __init__(self, backend: Any, table: Any, statements: list[str] | None) -> None:
+    def __init__(self, backend: Any, table: Any, statements: list[str] | None, *, keeps: bool = True) -> None:
         super().__init__(backend, table)
-        self._replayed = statements
+        self._replayed, self._keeps = statements, keeps
         self.statements: list[str] = []
         self.tables: list[dict[str, list[Any]]] = []
 
-    def _fetch(self, expression: Any) -> tuple[list[str], list[Any]]:
+    def _statement(self, expression: Any) -> str:
         turn = len(self.statements)
-        sql = self._backend.compile(expression) if self._replayed is None else self._replayed[turn]
+        sql: str = self._backend.compile(expression) if self._replayed is None else self._replayed[turn]
         self.statements.append(sql)
+        return sql
+
+    def _fetch(self, expression: Any) -> tuple[list[str], list[Any]]:
+        sql = self._statement(expression)
         answer = self._backend.con.execute(sql)
         return [column[0] for column in answer.description], answer.fetchall()
 
@@ -66,8 +73,16 @@ class Recorder(Connection):
         found = np.array(rows, dtype=np.int64).reshape(-1, len(names))
         return {name: found[:, place] for place, name in enumerate(names)}
 
-    def store(self, codes: Any) -> None:
-        """Nothing is kept: every count is a statement."""
+    def store(self, codes: Any) -> CodeTable | None:
+        """A table of codes that the engine keeps, as a source's own connection has it; or none: counts are statements.
+
+        Every other run keeps none, as engines do that are not DuckDB.
+        """
+        if not self._keeps:
+            return None
+        name = f"kept_{next(_NAMES)}"
+        self._backend.con.execute(f"CREATE TEMP TABLE {name} AS {self._statement(codes)}")
+        return CodeTable(self._backend, name, limited="many" in codes.columns)
 
     def values(self, expression: Any) -> dict[str, list[Any]]:
         names, rows = self._fetch(expression)
@@ -97,9 +112,12 @@ class Engine:
         self.seen = {ids: (self.backend.table(f"rows_{ids}"), self.backend.table(f"beside_{ids}")) for ids in IDS}
 
     def run(
-        self, job: Job, there: World, salt: str, first: tuple[Recorder, list[Step]] | None = None
+        self, job: Job, there: World, salt: str, first: tuple[Recorder, list[Step]] | None = None, *, keeps: bool = True
     ) -> tuple[Recorder, list[Step]]:
-        """One run: the connection, and what mechanisms were handed. With `first`, its answers and statements again."""
+        """One run: the connection, and what mechanisms were handed. With `first`, its answers and statements again.
+
+        `keeps` says whether the engine keeps tables of codes.
+        """
         tables = [(f"rows_{there.ids}", there.arrow())]
         if job.schema.joins:
             tables.append((f"beside_{there.ids}", there.other()))
@@ -111,7 +129,7 @@ class Engine:
         built = first is None or hasattr(job.plan, "levels")  # parents and child rows are built anew every time
         if job.view is not None and built:
             table = job.view(table, {"beside": beside})
-        data = Recorder(self.backend, table, None if first is None else first[0].statements)
+        data = Recorder(self.backend, table, None if first is None else first[0].statements, keeps=keeps)
         bits = Tape(salt)
         with contextlib.ExitStack() as stack:
             if first is not None and not hasattr(job.plan, "periods"):  # a stream builds upon what is compiled
@@ -122,7 +140,14 @@ class Engine:
             )  # discovered keys are compared by name
             steps = stack.enter_context(captured(bits, heard))
             job.run(data, bits)
+        self._forget()
         return data, steps
+
+    def _forget(self) -> None:
+        """Drop what was kept: it is of one run."""
+        kept = self.backend.con.execute("SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'kept_%'")
+        for (name,) in kept.fetchall():
+            self.backend.con.execute(f'DROP TABLE "{name}"')
 
 
 def compare(job: Job, first: tuple[Recorder, list[Step]], second: tuple[Recorder, list[Step]]) -> None:
@@ -168,10 +193,11 @@ def trials(kind: Callable[[random.Random], Job], pairs: int, seed: int, engine: 
         job = kind(chance)
         for again in range(3):  # to write a question out for the engine takes as long as to ask it of a whole table
             whole = world(chance, chance.choice(list(IDS)))
-            first = engine.run(job, whole, f"{name} {again}")
+            keeps = again != 1
+            first = engine.run(job, whole, f"{name} {again}", keeps=keeps)
             for other in neighbours(chance, whole, job.schema.unit):
                 try:
-                    second = engine.run(job, other, f"{name} {again}", first)
+                    second = engine.run(job, other, f"{name} {again}", first, keeps=keeps)
                     if hasattr(job.plan, "selection"):
                         compare_discovered(job, first[0], second[0])
                     else:

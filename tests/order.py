@@ -7,8 +7,8 @@ from xdist.scheduler import LoadFileScheduling
 # The longest, measured in CPU time: what is begun last should be short.
 LONG = (
     "spark",
-    "tests/laws/test_same_integers.py",
-    "tests/laws/test_neighbours.py",
+    "tests/laws/test_same_",
+    "tests/laws/test_neighbour",
     "tests/laws/test_aggregate_laws.py",
     "tests/apps/test_story_browser.py",
     "tests/apps/survey/",
@@ -29,7 +29,7 @@ LONG = (
     "tests/",
     "src/",
 )
-ALONE = ("tests/laws/test_neighbours.py",)  # no two of its tests share anything
+ALONE = ("tests/laws/test_neighbour",)  # no two of their tests share anything
 
 
 def rank(nodeid: str) -> int:

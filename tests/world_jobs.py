@@ -12,6 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 from discreet.core.loss import ZCDP, Loss, Pure
 from discreet.core.unit import Neighbours, Unit
 from discreet.curator import Curator, Offer, Question
@@ -377,7 +379,10 @@ def synthesis(chance: random.Random) -> Job:
         moved = moved_by(schema.unit)
         meter = Meter(EngineCounts(domain, schema, data, bits), moved, way, Fraction(1), bits)  # type: ignore[arg-type]
         for columns in [(0,), *pairs]:
-            meter.measure(columns, Fraction(1, 8))
+            meter.measure(columns, Fraction(1, 12))
+        coarse = meter.merged([np.arange(size) // 2 for size in domain.sizes])
+        for columns in ((3,), (0, 2)):
+            coarse.measure(columns, Fraction(1, 6))
         guess = {
             columns: [[0] * domain.sizes[columns[1]] for _ in range(domain.sizes[columns[0]])] for columns in pairs
         }

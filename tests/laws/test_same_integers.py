@@ -6,12 +6,9 @@ at the one seam (tests/seam.py), where a mechanism is handed them, and compared 
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import random
-import tempfile
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -32,42 +29,18 @@ import discreet.query.compile
 import discreet.query.contribution
 import discreet.synth.relations.codes
 from discreet.core.unit import Unit
-from discreet.data.column import Category
-from discreet.data.dialect import named_types
-from discreet.data.parquet_file import ParquetTable
-from discreet.data.schema import Schema
 from discreet.data.source import Connection, source_of
-from discreet.errors import InputError
-from discreet.learn.encoding import Encoding
-from discreet.learn.matrix import examples_of
-from discreet.noise.bits import words
 from discreet.query.aggregate import (
     Aggregate,
-    correlation,
-    count,
-    covariance,
-    distinct,
-    intercept,
-    mean,
-    people,
-    slope,
-    std,
-    total,
-    variance,
 )
-from discreet.query.compatibility import check_columns
-from discreet.query.discovery import compile_discovery
 from discreet.query.function import kinds
-from discreet.query.quantile import median
-from layouts import LAYOUTS, drifting, several, write
 from neighbours import Recorder
-from seam import Tape, captured
+from same_integers import ALL, integers, job_of, small
 from servers import fresh_schema, spark
-from world_jobs import ALLOTMENTS, KINDS, Desk, Job, schema_of
-from worlds import IDS, World, world
+from world_jobs import KINDS, Job
+from worlds import IDS, world
 
 SIZE = 150_000  # more than one row group of DuckDB, which is what a thread takes
-FEW = Unit("p", groups=2, rows=2)
 OPEN: list[Any] = []  # connections to servers
 
 
@@ -76,83 +49,6 @@ def closed():
     yield
     for backend in OPEN:
         backend.disconnect()
-
-
-def every_aggregate(_: random.Random) -> Job:
-    asked = {"a": count(), "b": count("x"), "c": total("y"), "d": mean("x"), "e": variance("n"), "f": std("y")}
-    pairs = {"v": covariance("x", "y"), "c": correlation("n", "x"), "s": slope("y", "n"), "i": intercept("x", "n")}
-    differ = {f"two_{name}": output for name, output in pairs.items()}
-    differ |= {f"different_{name}": distinct(name) for name in ("n", "x", "f", "d", "s", "l", "t", "o")}
-    schema = schema_of(FEW)
-    plan = (
-        Desk(schema, ALLOTMENTS["epsilon"])
-        .table()
-        .group_by("n")
-        .agg(**asked, g=people(), **differ)
-        .plan(epsilon=1)
-        .plan
-    )
-    return Job(schema, plan.allotment, plan.cost, plan.measure, plan)
-
-
-def times(_: random.Random) -> Job:
-    """Instants and local times as keys, in conditions and in what is computed."""
-    schema = schema_of(FEW)
-    asked = Desk(schema, ALLOTMENTS["epsilon"]).table().where("hour(s) < 20 or s is null").group_by("hour(l)")
-    outputs = {"a": count("s"), "b": total("minute(s)"), "c": mean("epoch(l) - epoch(s)"), "d": people(where="l < s")}
-    plan = asked.agg(**outputs, e=median("l")).plan(epsilon=1).plan
-    return Job(schema, plan.allotment, plan.cost, plan.measure, plan)
-
-
-def drawn_rows(_: random.Random) -> Job:
-    """A few rows of each person over all groups."""
-    asked = {"a": count(), "b": total("y"), "c": mean("x"), "d": people(), "e": median("n")}
-    schema = schema_of(FEW)
-    table = Desk(schema, ALLOTMENTS["epsilon"]).table().limits(groups=3, rows=2, rows_total=4)
-    plan = table.group_by("g").agg(**asked).plan(epsilon=1).plan
-    return Job(schema, plan.allotment, plan.cost, plan.measure, plan)
-
-
-def discoveries(chance: random.Random) -> Job:
-    """What is counted of every key there is: which of them are shown is up to coins, in no order of the keys."""
-    job = KINDS["discoveries"](chance)
-    plan = job.plan
-
-    def run(data: Connection, bits: Any) -> Any:
-        salt = [int(word) & (2**31 - 1) for word in words(bits, 8)]
-        found = data.values(compile_discovery(plan.question, plan.schema, plan.measures, data.table, salt))
-        return sorted(zip(*found.values(), strict=True), key=repr)
-
-    return Job(job.schema, job.allotment, job.cost, run, plan)
-
-
-def training(_: random.Random) -> Job:
-    """The matrix that a model sees: integers that no mechanism is handed as they are."""
-    schema = schema_of(FEW)
-    encoding = Encoding.of(schema, "g", ["n", "x", "y", "f", "d", "o"])
-
-    def run(data: Connection, bits: Any) -> Any:
-        return [one.tolist() for one in examples_of(encoding, schema, data, bits)]
-
-    part = ALLOTMENTS["epsilon"]
-    return Job(schema, part, None, run)  # type: ignore[arg-type]
-
-
-ALL = {
-    **KINDS,
-    "every aggregate": every_aggregate,
-    "drawn rows": drawn_rows,
-    "times": times,
-    "discoveries": discoveries,
-    "training": training,
-}
-
-
-@functools.cache
-def job_of(kind: str, turn: int = 0) -> Job:
-    """A job of a kind that protects persons, of whom not everything counts."""
-    found = (ALL[kind](random.Random(f"same {kind} {turn} {again}")) for again in range(100))
-    return next(job for job in found if job.schema.unit.column is not None)
 
 
 def with_each(ids: list[str]) -> list[Any]:
@@ -164,20 +60,9 @@ def with_each(ids: list[str]) -> list[Any]:
     ]
 
 
-def integers(data: Connection, job: Job) -> list[Any]:
-    """What the mechanisms are handed in one run. The noise is the same each time: adaptive jobs stay together."""
-    bits = Tape("salt")
-    with captured(bits) as steps:
-        answer = job.run(data, bits)
-    return [*steps] or [answer]
-
-
 def shown(job: Job, tables: tuple[Any, Any]) -> Any:
     """The table as the job sees it."""
     return tables[0] if job.view is None else job.view(tables[0], {"beside": tables[1]})
-
-
-# --- rows in any order, any number of threads ------------------------------------------------------------------------
 
 
 @functools.cache
@@ -231,17 +116,6 @@ def test_every_kind_of_job_and_aggregate_is_tried():
     assert set(KINDS) < set(ALL)
     asked = {type(aggregate) for _, aggregate in job_of("every aggregate").plan.question.outputs}
     assert asked == {kind for kind in kinds() if issubclass(kind, Aggregate)}
-
-
-# --- engines ---------------------------------------------------------------------------------------------------------
-
-
-@functools.cache
-def small(ids: str) -> World:
-    chance = random.Random(11)
-    several = [world(chance, ids) for _ in range(6)]
-    rows, beside = (tuple(row for one in several for row in getattr(one, side)) for side in ("rows", "beside"))
-    return World(ids, rows, beside)
 
 
 @functools.cache
@@ -300,45 +174,6 @@ def test_spark_counts_the_same_integers(kind, tmp_path_factory):
         assert integers(data, job) == on(in_duckdb(ids), job)
 
 
-# --- files -----------------------------------------------------------------------------------------------------------
-
-
-def in_files(place: Path, job: Job) -> list[Any]:
-    """The integers of files, opened as a curator opens them."""
-    source = replace(source_of(place), view=job.view)
-    check_columns(source, job.schema, job.schema.columns)
-    with source.open() as data:
-        return integers(data, job)
-
-
-@functools.cache
-def in_one_file(kind: str, turn: int, ids: str) -> list[Any]:
-    """What every layout is compared with."""
-    with tempfile.TemporaryDirectory() as folder:
-        write(small(ids).arrow(), Path(folder) / "all.parquet")
-        return in_files(Path(folder) / "all.parquet", job_of(kind, turn))
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("kind", ["every aggregate", "sums", "discoveries"])
-def test_the_layout_of_files_changes_no_integer(kind, layout, tmp_path):
-    ids = "whole" if "ids" in layout else ["whole", "text"][len(layout) % 2]
-    turn, table = len(layout) % 2, small(ids).arrow()
-    assert in_files(LAYOUTS[layout](tmp_path / "all", table), job_of(kind, turn)) == in_one_file(kind, turn, ids)
-
-
-@pytest.mark.parametrize("kind", ["every aggregate", "sums"])
-def test_the_names_of_csv_files_change_no_integer(kind, tmp_path):
-    job, table = job_of(kind), small("text").arrow()
-    one = in_files(several(["a"], "csv")(tmp_path / "one", table), job)
-    for names in (["x*", "x[a]", "xa"], ["v.csv/a", "v.csv/b"], ["n=1/a", "n=2/b", "o=zz/n=3/c"]):
-        many = several(names, "csv")(tmp_path / names[0], table)
-        assert in_files(many, job) == one
-
-
-# --- planted bugs ----------------------------------------------------------------------------------------------------
-
-
 def by_row_number(rows: Any, sums: Any, kept: int, width: int, salt: Any, whole: bool = False) -> Any:
     """Of a person's groups those that the engine happens to read first."""
     numbered = rows.mutate(at=ibis.row_number().over(ibis.window(order_by=ibis.null("int64"))))
@@ -390,77 +225,3 @@ def test_a_hash_of_the_engine_is_found_by_another_engine():
     job = job_of("every aggregate")
     with mock.patch.object(discreet.query.contribution, "hashed", own_hash):
         assert on(in_postgres("text"), job) != on(in_duckdb("text"), job)
-
-
-def as_listed_once(place: str) -> list[str]:
-    """The files of 0.1: folders among them, and every link."""
-    return sorted(str(file) for file in Path(place).rglob("*") if file.suffix == ".parquet")
-
-
-def widest_types(backend: Any, files: Any, copies: Any) -> ParquetTable:
-    """All files at once, as 0.1 read them: the engine unites types, and guesses those of folders."""
-    paths = list(map(discreet.data.files.as_pattern, files.paths()))
-    return ParquetTable(named_types(backend.read_parquet(paths, union_by_name=True)), {})
-
-
-MISREAD = {
-    "ids as floats": drifting("p", pyarrow.float64(), 2**53),
-    "patterns": several(["x*", "x[a]", "xa"], "csv"),
-}
-TYPES = (discreet.data.source, "read_parquet", widest_types)
-LISTED = (discreet.data.files, "_paths", as_listed_once)
-FILES = {
-    "names taken for patterns": ("patterns", (discreet.data.copies, "as_pattern", discreet.data.files.absolute)),
-    "a folder read as a file": ("folders named like files", LISTED, TYPES),
-    "links counted again": ("links", LISTED),
-    "numbers as the widest type": ("ids as floats", TYPES),
-}
-
-
-@pytest.mark.parametrize("bug", FILES)
-def test_a_planted_bug_is_found_by_the_layout(bug, tmp_path):
-    layout, *planted = FILES[bug]
-    ids = "text" if layout == "patterns" else "whole"
-    files = (LAYOUTS | MISREAD)[layout](tmp_path / "all", small(ids).arrow())
-    right = in_one_file("every aggregate", 0, ids)
-    with contextlib.ExitStack() as stack:
-        for patch in planted:
-            stack.enter_context(mock.patch.object(*patch))
-        assert in_files(files, job_of("every aggregate")) != right
-
-
-def test_a_folder_read_as_a_file_is_refused_where_it_is_listed(tmp_path):
-    """The second line: what the engine opened is compared with what was to be read."""
-    place = LAYOUTS["folders named like files"](tmp_path, small("whole").arrow())
-    with mock.patch.object(*LISTED), pytest.raises(InputError, match="finds under their names"):
-        in_files(place, job_of("every aggregate"))
-
-
-def test_ids_of_several_types_are_refused_from_their_types(tmp_path):
-    """The one layout that cannot be counted alike: the planted bug above counts it, and merges persons beyond 2**53."""
-    job, table = job_of("every aggregate"), small("whole").arrow()
-    for kind in (pyarrow.float64(), pyarrow.decimal128(20, 1)):
-        place = drifting("p", kind, 2**53)(tmp_path / str(kind), table)
-        with pytest.raises(InputError, match=r"columns.p. must be stored alike in all files"):
-            in_files(place, job)
-
-
-def test_a_folder_of_one_person_changes_nothing_about_the_folders_of_others(tmp_path):
-    """Names that all read as dates, and then one that does not: 0.1 took them for dates, and then for text."""
-    desk = Desk(Schema("t", {"o": Category(["2024-1-5", "2024-1-6"])}), ALLOTMENTS["epsilon"])
-    plan = desk.table().group_by("o").agg(n=count()).plan(epsilon=1).plan
-    job = Job(plan.schema, plan.allotment, plan.cost, plan.measure, plan)
-    for day, rows in (("2024-1-5", 500), ("2024-1-6", 300)):
-        write(pyarrow.table({"v": [1] * rows}), tmp_path / f"o={day}" / "a.parquet")
-
-    def counts() -> tuple[int, ...]:
-        (step,) = in_files(tmp_path, job)
-        return step.values
-
-    before = counts()
-    with mock.patch.object(discreet.data.source, "read_parquet", widest_types):
-        planted = counts()
-    write(pyarrow.table({"v": [1]}), tmp_path / "o=soon" / "a.parquet")
-    assert (before, counts()) == ((500, 300, 0), (500, 300, 1))
-    with mock.patch.object(discreet.data.source, "read_parquet", widest_types):
-        assert sum(abs(one - other) for one, other in zip(planted, counts(), strict=True)) == 500 + 300 + 799

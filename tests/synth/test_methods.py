@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from discreet.marginals.domain import Attribute, Domain
-from discreet.synth import methods
+from discreet.synth import methods, synthetic
 
 
 def test_auto_chooses_and_says_why(curator):
@@ -72,3 +72,19 @@ def test_methods_cannot_reach_the_data():
                 if inside.startswith(tuple(f"{room}." for room in ROOMS)):
                     queue.append(inside.partition(".")[2])
     assert {"independent", "model", "meter"} <= seen
+
+
+@pytest.mark.parametrize("method", methods.METHODS)
+def test_noise_does_not_decide_how_many_rows_a_method_makes(curator, method, monkeypatch):
+    """At a price that buys nothing but noise a table of 3,000 rows seems to have millions, or none."""
+    monkeypatch.setattr(synthetic, "MOST_ROWS", 2_000)
+    for turn in range(60):  # each as likely as not to be of too many rows
+        made = curator.synthesize(method, columns=["sex", "works"]).plan(epsilon="1/100000").release(release=f"r{turn}")
+        assert len(made) == min(max(round(made.total), 0), 2_000)
+        if made.total > 2_000:
+            break
+    assert "at most 2,000 rows are made" in made.notes
+    again = made.sample()
+    assert len(again) == 2_000
+    assert "at most 2,000 rows are made" in again.notes
+    assert "at most 2,000 rows are made" not in made.sample(rows=10).notes

@@ -25,7 +25,7 @@ from discreet.synth.model import Model, fit, target_of
 from discreet.synth.synthetic import Synthetic, draw_synthetic, mean_noise, read_rows
 from discreet.synth.workload import Workload, closure, read_workload
 
-__all__ = ["aim", "outline"]
+__all__ = ["aim", "column_prices", "outline"]
 
 CELLS = 200_000
 """How many cells the cliques of the model may have together, unless said otherwise."""
@@ -92,12 +92,18 @@ def aim(
     )
 
 
+def column_prices(meter: Meter, workload: Workload) -> list[Fraction]:
+    """What each column is measured for alone, at first."""
+    width = len(meter.domain)
+    offered = _telling(read_workload(workload, meter.domain), meter.domain.sizes)
+    return [_alone(meter, meter.price / (_ROUNDS[meter.currency] * width), offered)] * width
+
+
 def outline(meter: Meter, workload: Workload, confidence: float) -> list[str]:
     """What would be measured, and how far it would be off: public, and known before."""
     width = len(meter.domain)
     offered = _telling(read_workload(workload, meter.domain), meter.domain.sizes)
-    each = meter.left / (_ROUNDS[meter.currency] * width)
-    off = meter.noise(_alone(meter, each, offered)).error(confidence)
+    off = meter.noise(column_prices(meter, workload)[0]).error(confidence)
     lines = [f"Measures {width:,} columns, one by one: a one-way count is off by +-{off:,}."]
     if offered:
         many = len(closure(offered))

@@ -19,10 +19,10 @@ from discreet.marginals.meter import Meter
 from discreet.marginals.partition import Labels, Partition
 from discreet.query.key import Bin
 from discreet.query.notes import cell_notes, join_notes
-from discreet.query.plan import noise_name
+from discreet.synth.count_errors import one_way_errors, pair_error, total_error
 from discreet.synth.discovery import explain_search, searched_column
 from discreet.synth.measurement import no_counts
-from discreet.synth.methods import outline_of
+from discreet.synth.methods import column_prices_of, outline_of
 from discreet.synth.parts import MadeColumn
 from discreet.synth.spikes import SHARE, least_rows, searched
 
@@ -40,10 +40,11 @@ def explained(plan: SynthPlan) -> Explanation:
     """What there is to know before it is paid."""
     many = "as many rows as there seem to be" if plan.rows is None else f"{plan.rows:,} rows"
     most = max((plan.domain.cells(one) for one in plan.workload), default=0)
-    outline = outline_of(plan.method)
-    steps = [] if outline is None else outline(plan.blank(), plan.workload, plan.confidence)
-    errors = _errors(plan)
-    drowned = f"{errors[0].half_width or 0:,.0f}"
+    outline, blank = outline_of(plan.method), plan.blank()
+    steps = [] if outline is None else outline(blank, plan.workload, plan.confidence)
+    prices = column_prices_of(plan.method, blank, plan.workload)
+    errors = _errors(plan, blank, prices)
+    drowned = f"{blank.noise(blank.price / len(plan.domain)).error(plan.confidence):,}"
     facts: dict[str, Any] = {
         "method": plan.method,
         "why": plan.why,
@@ -63,9 +64,9 @@ def explained(plan: SynthPlan) -> Explanation:
         confidence=plan.confidence,
         steps=tuple(steps),
         notes=(
-            "Errors are for scale, with the price shared evenly: methods share it unevenly.",
+            *_scale(errors),
             f"Whatever the method, a table of about {drowned} rows or fewer would be lost in the noise.",
-            *_dear(plan, errors[-1]),
+            *_dear(plan, errors[-1], sum(prices) / blank.price),
             *(note.text for note in declared_notes(plan)),
             *_made(plan),
         ),
@@ -73,28 +74,37 @@ def explained(plan: SynthPlan) -> Explanation:
     )
 
 
-def _errors(plan: SynthPlan) -> list[Accuracy]:
-    """The error of one-way and two-way counts by the noise alone, if the price were shared evenly among them."""
-    blank = plan.blank()
+def _errors(plan: SynthPlan, blank: Meter, prices: Sequence[Fraction]) -> list[Accuracy]:
+    """Errors by the noise alone: of the number of rows, of columns as they are measured first, and of pairs."""
     pairs = {tuple(sorted((a, b))) for one in plan.workload for a in one for b in one if a != b}
-    errors = []
-    for kind, many in (("one-way", len(plan.domain)), ("two-way", len(pairs))):
-        if many:
-            noise = blank.noise(plan.price / many)
-            name = f"a {kind} count, one of {plural(many, 'marginal')}"
-            errors.append(Accuracy(name, noise_name(noise), noise.error(plan.confidence)))
-    return errors
+    names = [attribute_words(one.name, plan.made) for one in plan.domain.attributes]
+    left = blank.price - sum(prices)
+    return [
+        total_error(blank, prices, plan.confidence),
+        *one_way_errors(blank, prices, names, plan.confidence),
+        *([pair_error(blank, left, len(pairs), plan.confidence)] if pairs and left else []),
+    ]
 
 
-def _dear(plan: SynthPlan, largest: Accuracy) -> list[str]:
+def _scale(errors: Sequence[Accuracy]) -> list[str]:
+    """What the errors of pairs are, where there are any."""
+    if not errors[-1].output.startswith("a two-way"):
+        return []
+    return [
+        "Single columns are measured first, with the errors stated; what is measured after them makes these smaller. "
+        "The error of two-way counts is for scale, with the rest of the price shared evenly."
+    ]
+
+
+def _dear(plan: SynthPlan, largest: Accuracy, alone: Fraction) -> list[str]:
     """What a guarantee of the same epsilon would buy where a small delta is allowed: far more, for many counts."""
-    if plan.currency != "epsilon":
+    if plan.currency != "epsilon" or alone == 1:
         return []
     rho = largest_rho(plan.price, _DELTA)
     meter = Meter(no_counts(plan.domain), moved_by(plan.schema.unit), "rho", rho)
     pairs = max(len(plan.workload), 1)
     try:
-        other = meter.noise(rho / pairs).error(plan.confidence)
+        other = meter.noise((1 - alone) * rho / pairs).error(plan.confidence)
     except InputError:  # noise of that scale is not made
         return []
     if largest.half_width is None or other >= largest.half_width:

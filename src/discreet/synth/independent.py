@@ -5,12 +5,14 @@ A baseline, and the right choice where there is one column or where a price buys
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from discreet.marginals.meter import Meter
 from discreet.synth.model import fit
 from discreet.synth.synthetic import Synthetic, read_rows, row_count
 from discreet.synth.workload import Workload, read_workload
 
-__all__ = ["independent", "outline"]
+__all__ = ["column_prices", "independent", "outline"]
 
 
 def independent(meter: Meter, workload: Workload, rows: int | None = None) -> Synthetic:
@@ -23,11 +25,17 @@ def independent(meter: Meter, workload: Workload, rows: int | None = None) -> Sy
     count = read_rows(rows)
     alone = [(column,) for column in range(len(meter.domain))]
     meter.prepare(alone)
-    each = meter.left / len(alone)
-    measured = tuple(meter.measure(columns, each) for columns in alone)
+    prices = column_prices(meter, workload)
+    measured = tuple(meter.measure(*asked) for asked in zip(alone, prices, strict=True))
     model = fit(meter.domain.sizes, measured)
     codes = model.rows(row_count(count, model.total))
     return Synthetic(codes, model.total, measured, notes=("every column alone: columns are independent",))
+
+
+def column_prices(meter: Meter, workload: Workload) -> list[Fraction]:
+    """What each column is measured for alone."""
+    width = len(meter.domain)
+    return [meter.price / width] * width
 
 
 def outline(meter: Meter, workload: Workload, confidence: float) -> list[str]:

@@ -17,6 +17,7 @@ may have seen what came out of the first one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -27,9 +28,10 @@ from discreet.marginals.meter import Currency, Meter
 from discreet.synth.synthetic import Synthetic
 from discreet.synth.workload import Workload
 
-__all__ = ["METHODS", "Method", "Outline", "chosen_method", "method_named", "outline_of"]
+__all__ = ["METHODS", "Method", "Outline", "chosen_method", "column_prices_of", "method_named", "outline_of"]
 
 Method = Callable[[Meter, Workload, int | None], Synthetic]
+ColumnPrices = Callable[[Meter, Workload], list[Fraction]]
 Outline = Callable[[Meter, Workload, float], list[str]]
 
 _KNOWN = ("mosaic", "aim", "mst", "rap", "independent")
@@ -52,6 +54,12 @@ def outline_of(name: str) -> Outline | None:
     """What a method says beforehand about what it will measure, if it says anything."""
     found: Outline | None = getattr(import_module(f"discreet.synth.{name}"), "outline", None)
     return found
+
+
+def column_prices_of(name: str, meter: Meter, workload: Workload) -> list[Fraction]:
+    """What a method measures each column for alone, before anything else: public."""
+    prices: ColumnPrices = import_module(f"discreet.synth.{name}").column_prices
+    return prices(meter, workload)
 
 
 def chosen_method(domain: Domain, workload: Mapping[Columns, float], currency: Currency) -> tuple[str, str]:

@@ -35,7 +35,7 @@ from discreet.synth.synthetic import Synthetic, mean_noise, read_rows, row_count
 from discreet.synth.weighting import WeightedRows, reweight
 from discreet.synth.workload import Workload, closure, read_workload
 
-__all__ = ["mosaic"]
+__all__ = ["column_prices", "mosaic"]
 
 CELLS = 60_000
 """How many cells the tree's cliques may have together."""
@@ -76,6 +76,14 @@ def mosaic(meter: Meter, workload: Workload, rows: int | None = None, way: str |
     return _Mosaic(meter, weighted, count, way).run()
 
 
+def column_prices(meter: Meter, workload: Workload) -> list[Fraction]:
+    """What each column is measured for alone, at first: the longer ones for more."""
+    weighted, width = read_workload(workload, meter.domain), len(meter.domain)
+    share = _alone(width) if closure(weighted, least=2) else Fraction(1)
+    uses = _uses(weighted, [(column,) for column in range(width)])
+    return allocate(share * meter.price, meter.domain.sizes, uses)
+
+
 class _Mosaic:
     def __init__(self, meter: Meter, workload: dict[Columns, float], rows: int | None, way: str | None) -> None:
         self.meter, self.workload, self.wanted_rows, self.way = meter, workload, rows, way
@@ -91,9 +99,9 @@ class _Mosaic:
         alone = [(column,) for column in range(width)]
         meter.prepare(alone)
         notify("measuring single columns")
-        share = _alone(width) if closure(self.workload, least=2) else Fraction(1)
-        amounts = allocate(share * meter.price, meter.domain.sizes, _uses(self.workload, alone))
-        ones = [self._keep(meter.measure(*asked)) for asked in zip(alone, amounts, strict=True)]
+        prices = column_prices(meter, self.workload)
+        share = sum(prices) / meter.price
+        ones = [self._keep(meter.measure(*asked)) for asked in zip(alone, prices, strict=True)]
         self._merge(ones)
         bearing = self._bearing()
         notify("measuring marginals")  # also where there turn out to be none: a stage says nothing of the table
@@ -306,6 +314,7 @@ class _Mosaic:
         return np.concatenate(list(drawn))
 
     def _finish(self) -> Synthetic:
+        self.total = max(noisy_total(self.measured), 1.0)  # pairs of few cells know it best
         model = self._fitted(_END, self.model)
         count = row_count(self.wanted_rows, self.total)
         known = self._weighted(model)

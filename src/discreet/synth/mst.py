@@ -21,7 +21,7 @@ from discreet.synth.model import Model, fit, noisy_total, target_of
 from discreet.synth.synthetic import Synthetic, draw_synthetic, read_rows
 from discreet.synth.workload import Workload, read_workload
 
-__all__ = ["mst", "outline"]
+__all__ = ["column_prices", "mst", "outline"]
 
 _MOST_CELLS = 2**24  # a pair with more is not counted
 _END = 300  # steps of descent
@@ -43,8 +43,8 @@ def mst(meter: Meter, workload: Workload, rows: int | None = None) -> Synthetic:
     pairs = _pairs(meter)
     meter.prepare(ones)
     notify("measuring single columns")
-    alone = (meter.left / 3 if pairs else meter.left) / len(ones)
-    measured = [meter.measure(columns, alone) for columns in ones]
+    prices = column_prices(meter, workload)
+    measured = [meter.measure(*asked) for asked in zip(ones, prices, strict=True)]
     bins = compress(meter.domain, [target_of(one) for one in measured], 0.0)
     pairs = [(left, right) for left, right in pairs if bins.sizes[left] > 1 and bins.sizes[right] > 1]
     many = _edges(pairs)
@@ -66,11 +66,17 @@ def mst(meter: Meter, workload: Workload, rows: int | None = None) -> Synthetic:
     return draw_synthetic("mst", model, count, measured, [f"a tree of {many} pairs"], bins, len(ones))
 
 
+def column_prices(meter: Meter, workload: Workload) -> list[Fraction]:
+    """What each column is measured for alone, at first."""
+    width = len(meter.domain)
+    return [(meter.price / 3 if _pairs(meter) else meter.price) / width] * width
+
+
 def outline(meter: Meter, workload: Workload, confidence: float) -> list[str]:
     """What would be measured, and how far it would be off: public, and known before."""
     width = len(meter.domain)
     pairs = _pairs(meter)
-    noise = meter.noise((meter.price / 3 if pairs else meter.price) / width)
+    noise = meter.noise(column_prices(meter, workload)[0])
     lines = [f"Measures {width:,} columns, one by one: a one-way count is off by +-{noise.error(confidence):,}."]
     if pairs:
         many = _edges(pairs)

@@ -34,7 +34,7 @@ from discreet.synth.synthetic import Synthetic, mean_noise, read_rows, row_count
 from discreet.synth.tiles import cut
 from discreet.synth.workload import Workload, read_workload
 
-__all__ = ["outline", "rap"]
+__all__ = ["column_prices", "outline", "rap"]
 
 _ALONE = Fraction(15, 100)  # of the price, the part for single columns
 _SELECT = Fraction(1, 10)  # of what a pick costs, the part that goes into choosing
@@ -79,15 +79,22 @@ def rap(
     return _Rap(meter, marginals, count, relaxed_rows, rounds, per_round, projection).run()
 
 
+def column_prices(meter: Meter, workload: Workload) -> list[Fraction]:
+    """What each column is measured for alone, at first."""
+    width = len(meter.domain)
+    telling = any(len(columns) > 1 for columns in workload)
+    return [(_ALONE if telling else Fraction(1)) * meter.price / width] * width
+
+
 def outline(meter: Meter, workload: Workload, confidence: float) -> list[str]:
     """What would be measured, and how far it would be off: public, and known before."""
     marginals = _telling(read_workload(workload, meter.domain))
     width = len(meter.domain)
-    share = _ALONE if marginals else Fraction(1)
-    off = meter.noise(share * meter.price / width).error(confidence)
+    prices = column_prices(meter, marginals)
+    off = meter.noise(prices[0]).error(confidence)
     lines = [f"Measures {width:,} columns, one by one: a one-way count is off by +-{off:,}."]
     if marginals:
-        off = meter.noise((1 - share) * meter.price / len(marginals)).error(confidence)
+        off = meter.noise((meter.price - sum(prices)) / len(marginals)).error(confidence)
         lines.append(
             f"Measures all {len(marginals):,} marginals of the workload, a count off by +-{off:,}; or, if that"
         )
@@ -127,8 +134,8 @@ class _Rap:
         meter = self.meter
         ones: list[Columns] = [(column,) for column in range(self.width)]
         meter.prepare(ones)
-        share = _ALONE if self.workload else Fraction(1)
-        alone = [self._keep(meter.measure(columns, share * meter.price / self.width)) for columns in ones]
+        prices = column_prices(meter, self.workload)
+        alone = [self._keep(meter.measure(*asked)) for asked in zip(ones, prices, strict=True)]
         self.total = max(noisy_total(alone), 1.0)
         compressed = compress(meter.domain, alone, self.total)
         self.sizes = compressed.sizes

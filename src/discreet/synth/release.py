@@ -28,7 +28,7 @@ from discreet.synth.record import domain_from, synthetic_from
 from discreet.synth.rows import ColumnValues, key_column, to_arrow
 from discreet.synth.sample import Codes
 from discreet.synth.sampler import Sampler, draw_until, read_subset
-from discreet.synth.synthetic import Synthetic, check_rows
+from discreet.synth.synthetic import Synthetic, check_rows, cut_note
 
 if TYPE_CHECKING:
     from discreet.synth.noisy_marginals import NoisyMarginals
@@ -144,7 +144,8 @@ class SyntheticRelease(Publication):
         sifted: tuple[str, ...] = ()
         if self.subset is not None:
             sifted = (f"{len(self.made.codes):,} rows were drawn for {len(self):,} that meet the condition",)
-        return (*self.made.notes, about, *fixed, *sifted)
+        cut = cut_note(len(self.made.codes), self.total)
+        return (*self.made.notes, about, *(() if cut is None else (cut,)), *fixed, *sifted)
 
     def __len__(self) -> int:
         return len(self.made.codes if self.subset is None else self.codes)

@@ -15,7 +15,7 @@ from discreet.synth.compression import Compression
 from discreet.synth.model import Model
 from discreet.synth.sample import Codes
 
-__all__ = ["MOST_ROWS", "Synthetic", "check_rows", "draw_synthetic", "mean_noise", "read_rows", "row_count"]
+__all__ = ["MOST_ROWS", "Synthetic", "check_rows", "cut_note", "draw_synthetic", "mean_noise", "read_rows", "row_count"]
 
 MOST_ROWS = 5_000_000
 """How many rows a synthetic table may have: more would say no more, since every count can be scaled up."""
@@ -60,6 +60,15 @@ def row_count(rows: int | None, total: float) -> int:
     if rows is not None:
         return rows
     return min(max(round(total), 0), MOST_ROWS) if math.isfinite(total) else 0
+
+
+def cut_note(made: int, total: float) -> str | None:
+    """What is said where noise, or a very large table, had more rows than are made.
+
+    >>> cut_note(5_000_000, 7e6), cut_note(300, 300.0)
+    ('at most 5,000,000 rows are made', None)
+    """
+    return f"at most {MOST_ROWS:,} rows are made" if made == MOST_ROWS < total else None
 
 
 def draw_synthetic(

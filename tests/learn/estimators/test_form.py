@@ -14,18 +14,7 @@ from estimator_rows import open_ledger, rows
 from sklearn.base import clone, is_classifier
 
 from discreet.errors import InputError
-from discreet.learn.estimators import (
-    DPPCA,
-    DPAdditiveModel,
-    DPAdditiveRegression,
-    DPBoostedTrees,
-    DPKMeans,
-    DPLinearClassifier,
-    DPLinearRegression,
-    DPNaiveBayes,
-    DPRandomForest,
-    DPSGDClassifier,
-)
+from discreet.learn import estimators
 from discreet.learn.estimators.form import refuse_form
 from discreet.ledger.budget import Budget
 
@@ -33,16 +22,16 @@ X, Y = rows(30)
 SUMS = {"epsilon": 1, "bounds": (-1, 1)}
 DESCENT = {"epsilon": 2, "delta": 1e-5, "bounds": (-1, 1), "classes": 2, "steps": 2}
 MODELS = [
-    DPLinearRegression(**SUMS, target_bounds=(0, 1)),
-    DPPCA(**SUMS),
-    DPNaiveBayes(**SUMS, classes=2),
-    DPKMeans(2, **SUMS),
-    DPBoostedTrees(**SUMS, classes=2, rounds=2),
-    DPRandomForest(**SUMS, classes=2),
-    DPAdditiveModel(**SUMS, classes=2),
-    DPAdditiveRegression(**SUMS, target_bounds=(0, 1)),
-    DPLinearClassifier(**DESCENT),
-    DPSGDClassifier(**DESCENT, hidden=(2,)),
+    estimators.DPLinearRegression(**SUMS, target_bounds=(0, 1)),
+    estimators.DPPCA(**SUMS),
+    estimators.DPNaiveBayes(**SUMS, classes=2),
+    estimators.DPKMeans(2, **SUMS),
+    estimators.DPBoostedTrees(**SUMS, classes=2, rounds=2),
+    estimators.DPRandomForest(**SUMS, classes=2),
+    estimators.DPAdditiveModel(**SUMS, classes=2),
+    estimators.DPAdditiveRegression(**SUMS, target_bounds=(0, 1)),
+    estimators.DPLinearClassifier(**DESCENT),
+    estimators.DPSGDClassifier(**DESCENT, hidden=(2,)),
 ]
 SECRET = 0.123456789
 
@@ -72,7 +61,7 @@ FEATURES = {
     "no rows": X[:0],
     "no columns": X[:, :0],
 }
-SUPERVISED = [model for model in MODELS if not isinstance(model, (DPPCA, DPKMeans))]
+SUPERVISED = [model for model in MODELS if not isinstance(model, (estimators.DPPCA, estimators.DPKMeans))]
 TARGETS = {
     "none": None,
     "fewer": Y[:5],
@@ -118,7 +107,7 @@ def test_labels_that_are_not_declared_are_refused(model, name):
 
 def test_nothing_is_spent_on_what_is_refused(tmp_path):
     ledger = open_ledger(tmp_path, Budget(epsilon=1))
-    model = DPNaiveBayes(**SUMS, classes=2, privacy={"ledger": ledger, "dataset": "visits"})
+    model = estimators.DPNaiveBayes(**SUMS, classes=2, privacy={"ledger": ledger, "dataset": "visits"})
     for name, features in FEATURES.items():
         with pytest.raises(InputError):
             model.fit(features, labels_for(features))

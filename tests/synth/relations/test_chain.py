@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from clinic_desk import SCHEMA
 
+from discreet.synth.relations import chain
 from discreet.synth.relations.chain import child_rows, deck_size
 from discreet.synth.relations.coarse import child_bins
 from discreet.synth.relations.levels import GAP, read_levels
@@ -83,3 +84,10 @@ def test_a_deck_is_neither_too_small_nor_too_large():
     assert deck_size(0) == 60_000
     assert deck_size(30_000) == 120_000
     assert deck_size(10**7) == 400_000
+
+
+def test_parents_are_taken_until_their_child_rows_are_as_many_as_there_may_be(monkeypatch):
+    monkeypatch.setattr(chain, "MOST_CHILD_ROWS", 6)
+    assert chain.bearable_parents(np.array([3, 0, 3, 0, 1, 2])) == 4
+    assert chain.bearable_parents(np.array([7, 1])) == 0
+    assert chain.bearable_parents(np.array([], dtype=np.int64)) == 0

@@ -2,25 +2,49 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
+
+from discreet.synth.measurement import Measurement
+
 
 def test_errors_of_both_levels_and_what_each_costs(curator):
     offer = curator.relate(["age", "sex"], order="day", limit=4).plan(epsilon=2)
     names = [error.output for error in offer.expected]
-    assert [name.split(",")[0] for name in names] == [
-        "a one-way count of parents",
-        "a two-way count of parents",
-        "a one-way count of child rows",
-        "a two-way count of child rows",
+    assert [",".join(name.split(",")[:2]) for name in names] == [
+        "the number of parents",
+        "a one-way count of parents, by first: day",
+        "a one-way count of parents, by sex",
+        "a two-way count of parents, one of 15 marginals",
+        "a one-way count of child rows, by cost",
+        "a one-way count of child rows, by sex",
+        "a two-way count of child rows, one of 36 marginals",
     ]
     # Of the 2/3 of child rows a tenth is for gaps and a twentieth for values that many of them share.
-    assert [round(error.share, 3) for error in offer.expected] == [0.333, 0.333, 0.567, 0.567]
+    assert [round(error.share, 3) for error in offer.expected] == [0.333] * 4 + [0.567] * 3
     assert "For 3.3% of the price, values of cost that many rows share are looked for." in str(offer)
     assert "For 6.7% of the price, times between rows are counted by octaves" in str(offer)
     widths = [error.half_width for error in offer.expected]
-    assert widths[0] < widths[1]
-    assert widths[2] < widths[3]
+    assert widths[1] < widths[2]
+    assert widths[4] < widths[5]
     more = curator.relate(["age", "sex"], order="day", limit=8).plan(epsilon=2)
-    assert more.expected[2].half_width > widths[2]  # a larger limit has more noise on child rows
+    assert more.expected[4].half_width > widths[4]  # a larger limit has more noise on child rows
+
+
+@pytest.mark.parametrize("order", ["day", None])
+def test_columns_are_measured_with_about_the_noise_that_is_stated(curator, order):
+    """Of parents exactly; of child rows in groups, of which there may be some fewer or more than was taken."""
+    offer = curator.relate(["age", "sex"], ["ward"], order=order, limit=4).plan(epsilon=20)
+    made = offer.release()
+    record = json.loads(curator.ledger.find(made.id).measurement)
+    stated = {error.output: error.half_width for error in offer.expected}
+    for part, words, off in (("parents", "parents", 1), ("children", "child rows", 2)):
+        answers = Measurement.from_json(record[part]).answers
+        single = [noisy.noise.error(0.95) for bins, noisy in answers if bins is None and len(noisy.columns) == 1]
+        said = [half for name, half in stated.items() if name.startswith(f"a one-way count of {words}")]
+        assert 1 / off <= min(said) / min(single) <= off
+        assert 1 / off <= max(said) / max(single) <= off
 
 
 def test_what_is_left_out_is_said(curator):

@@ -119,3 +119,29 @@ def test_long_gaps_at_epsilon_one_are_not_those_of_noise(tmp_path):
     for share in (0.5, 0.95, 0.99):
         expected = np.quantile(true, share)
         assert expected / 2.2 < np.quantile(drawn, share) < expected * 2.2, share
+
+
+def octave_counts(mean: float, many: int) -> list[int]:
+    """How many of so many gaps of an exponential law lie in each octave."""
+    ends = np.array([0.0, *(2.0**power for power in range(11))])
+    survival = np.append(np.exp(-ends / mean), 0.0)
+    return np.rint(many * (survival[:-1] - survival[1:])).astype(int).tolist()
+
+
+def test_gaps_that_noise_hides_fall_off_as_an_exponential_law_does():
+    """Noise took what lies behind the last clear octave below nothing: there are some all the same."""
+    counts = octave_counts(15, 3_000)
+    last = 6  # of 32 to 63; behind it lie 42 gaps, below three deviations of the noise
+    assert counts[last] > 3 * np.sqrt(2) * 30 > sum(counts[last + 1 :]) > 30
+    gaps = Gaps.of(CUT, noisy([*counts[: last + 1], -40, -10], scale=30))
+    share = sum(counts[last + 1 :]) / 3_000
+    assert 0.8 * share < gaps.shares[-1] < 1.2 * share
+    points = gaps.draw(np.full(4_000, gaps.cut.size - 1), Replay(b"x"))
+    assert 0.8 * 15 < points.mean() - 64 < 1.3 * 15
+
+
+def test_a_law_that_expects_no_end_is_not_believed():
+    """Evenly over 60 days: the last octave has nearly twice as many as the one before, and nothing lies behind."""
+    counts = [0, 50, 100, 200, 400, 800, 1450]
+    gaps = Gaps.of(CUT, noisy([*counts, 5, -8, 3, 1], scale=15))
+    assert gaps.shares[-1] < 0.01

@@ -17,9 +17,12 @@ from discreet.synth.relations.gaps import Gaps, draw_points
 from discreet.synth.relations.levels import Clock, Levels
 from discreet.synth.rows import seed_of
 from discreet.synth.sample import Codes
+from discreet.synth.synthetic import MOST_ROWS
 
-__all__ = ["ChildRows", "child_rows", "deck_size"]
+__all__ = ["MOST_CHILD_ROWS", "ChildRows", "bearable_parents", "child_rows", "deck_size"]
 
+MOST_CHILD_ROWS = MOST_ROWS
+"""How many child rows all parents may have together: noise might make that anything, and more would say no more."""
 _TRIES = 4  # draws of a row that would lie beyond the last time there is
 
 
@@ -30,6 +33,15 @@ class ChildRows:
     owner: Codes
     codes: Codes
     times: Codes | None
+
+
+def bearable_parents(fan: Codes) -> int:
+    """How many parents, of those with so many child rows each, have no more than `MOST_CHILD_ROWS` together.
+
+    >>> bearable_parents(np.array([2, 3, 1]))
+    3
+    """
+    return int(np.searchsorted(np.cumsum(fan), MOST_CHILD_ROWS, side="right"))
 
 
 def deck_size(total: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.explanation import Accuracy, Explanation
@@ -12,14 +13,20 @@ from discreet.data.column import Date, Integer, Real, Timestamp
 from discreet.marginals.domain import Domain
 from discreet.marginals.meter import Meter
 from discreet.query.notes import condition_notes, join_notes, unidentified_notes
-from discreet.query.plan import noise_name
+from discreet.synth.count_errors import one_way_errors, pair_error, total_error
 from discreet.synth.explanation import attribute_words
+from discreet.synth.mosaic import column_prices
+from discreet.synth.relations.chain import MOST_CHILD_ROWS
+from discreet.synth.relations.coarse import child_bins, coarsened
+from discreet.synth.relations.gaps import octaves
 from discreet.synth.spikes import searched
+from discreet.synth.synthetic import Synthetic, cut_note
+from discreet.synth.workload import Workload, bearable
 
 if TYPE_CHECKING:
     from discreet.synth.relations.plan import RelationsPlan
 
-__all__ = ["declared_notes", "explained"]
+__all__ = ["declared_notes", "explained", "size_notes"]
 
 _NAMED = 6  # columns named in a note
 
@@ -51,7 +58,8 @@ def explained(plan: RelationsPlan) -> Explanation:
         errors=tuple(_errors(plan)),
         confidence=plan.confidence,
         notes=(
-            "Errors are for scale, with each part of the price shared evenly: the method shares it unevenly.",
+            "Single columns are measured first, with the errors stated; what is measured after them makes these "
+            "smaller. Errors of two-way counts are for scale, with the rest of either part shared evenly.",
             f"One {unit.column} moves a count of parents by 1, one of child rows by up to {levels.steps:,}: a smaller "
             "limit has less noise and leaves out more rows.",
             *(note.text for note in declared_notes(plan)),
@@ -65,22 +73,35 @@ def _before(plan: RelationsPlan) -> str:
 
 
 def _errors(plan: RelationsPlan) -> list[Accuracy]:
-    """The error of counts of parents and of child rows by the noise alone, if each part were shared evenly."""
-    children = plan.levels.children
-    found = []
-    tables = [("parents", plan.parent_meter(), len(plan.levels.parents), len(plan.preserved.marginals))]
-    if plan.levels.steps:
-        tables.append(("child rows", plan.child_meter(), len(children), len(plan.levels.workload())))
-    for name, meter, alone, pairs in tables:
-        for kind, many in (("one-way", alone), ("two-way", pairs)):
-            found.append(_error(meter, many, f"a {kind} count of {name}, one of {plural(many, 'marginal')}", plan))
+    """Errors by the noise alone: of the number of parents, of columns as they are measured first, and of pairs.
+
+    Of child rows columns are measured in groups that come out of what was measured before: here in even ones.
+    """
+    levels = plan.levels
+    workload = bearable(plan.preserved.marginals, levels.parents)
+    meter = plan.parent_meter()
+    total = total_error(meter, column_prices(meter, workload), plan.confidence, "parents")
+    found = [_shared(total, meter, plan), *_counts(plan, meter, workload, "parents")]
+    if levels.steps:
+        gaps = None if levels.clock is None else octaves(levels.clock.gaps)
+        meter = plan.child_meter(coarsened(levels.children, child_bins(levels, [], gaps)))
+        found += _counts(plan, meter, levels.workload(), "child rows")
     return found
 
 
-def _error(meter: Meter, many: int, name: str, plan: RelationsPlan) -> Accuracy:
-    noise = meter.noise(meter.price / many)
-    share = float(meter.price / plan.price)
-    return Accuracy(name, noise_name(noise), noise.error(plan.confidence), share=share)
+def _counts(plan: RelationsPlan, meter: Meter, workload: Workload, what: str) -> list[Accuracy]:
+    """Errors of single columns and of pairs of one of the tables."""
+    prices, of = column_prices(meter, workload), f" of {what}"
+    made = (*plan.levels.parent, *plan.levels.child)
+    names = [attribute_words(name, made) for name in meter.domain.names]
+    errors = one_way_errors(meter, prices, names, plan.confidence, of)
+    if left := meter.price - sum(prices):
+        errors.append(pair_error(meter, left, len(dict.fromkeys(workload)), plan.confidence, of))
+    return [_shared(one, meter, plan) for one in errors]
+
+
+def _shared(error: Accuracy, meter: Meter, plan: RelationsPlan) -> Accuracy:
+    return replace(error, share=float(meter.price / plan.price))
 
 
 def declared_notes(plan: RelationsPlan) -> list[Note]:
@@ -125,6 +146,18 @@ def declared_notes(plan: RelationsPlan) -> list[Note]:
     notes += unidentified_notes(plan.schema.unit, ())
     notes += join_notes(plan.schema, columns, ())
     return [*notes, *condition_notes(plan.condition, (), plan.schema)]
+
+
+def size_notes(parents: Synthetic, kept: int) -> list[Note]:
+    """What was left out of the tables because no more rows are made, of a number of parents that noise may make."""
+    notes = []
+    if cut := cut_note(len(parents.codes), parents.total):
+        counted = f"About {round(parents.total):,} parents were counted"
+        notes.append(Note("rows", f"{counted}: {cut}.", ()))
+    if kept < len(parents.codes):
+        text = f"At most {MOST_CHILD_ROWS:,} child rows are made: of {len(parents.codes):,} parents {kept:,} are."
+        notes.append(Note("rows", text, ()))
+    return notes
 
 
 def _searched(plan: RelationsPlan) -> list[str]:

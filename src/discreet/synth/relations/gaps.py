@@ -3,7 +3,8 @@
 Most gaps are short and a year is long: hundreds of codes in which nothing lies would all get some of the noise, and
 together a heavy tail. So gaps are counted by octaves first, each twice as long as the one before. Those that rise above
 the noise are cut as finely as their counts allow; behind the last of them is one code, whose gaps fall off as fast as
-the counts do there. Only what was measured is looked at.
+the counts do there: as many as were counted and, where noise hides them, as an exponential law expects. Only what
+was measured is looked at.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ SHARE = Fraction(1, 10)
 """The part of the price of child rows that counts their gaps by octaves."""
 _CLEAR = 3.0  # standard deviations of noise that an octave must rise above
 _FINE = 4.0  # and each code that it is cut into
+_FIRST_RUN = 2  # the first octave of more than one point
 Floats = NDArray[np.float64]
 
 
@@ -73,6 +75,8 @@ class Gaps:
         mass: Floats = np.bincount(group, weights=counts).astype(np.float64)
         hidden = ~np.array([clear[group == one].any() for one in range(len(many))])
         mass = np.where(hidden, _shrunk(mass, deviation * np.sqrt(many)), mass)
+        if hidden[-1]:
+            mass[-1] = _tail(counts, clear, deviation, float(mass[-1]))
         bins, groups = np.zeros(cut.size, dtype=np.int64), list[int]()
         for one in range(len(many)):
             inside = np.flatnonzero(group[octave] == one)
@@ -122,6 +126,32 @@ def _shrunk(mass: Floats, deviation: Floats) -> Floats:
     """Counts that noise may explain, drawn towards nothing as far as it does."""
     known = np.maximum(mass, 1e-9)
     return np.asarray(known * np.maximum(1 - (deviation / known) ** 2, 0.0))
+
+
+def _tail(counts: Floats, clear: NDArray[np.bool_], deviation: float, counted: float) -> float:
+    """How many gaps lie behind the last clear octave: what was counted there, and what an exponential law expects.
+
+    Such a law follows from the last two octaves, if both are clear. It may be wrong by as much as what it expects, so
+    it weighs less the more that is; where it expects no end, only what was `counted` speaks.
+
+    >>> survival = np.exp(-np.array([0, 1, 2, 4, 8, 16]) / 3)
+    >>> counts = 1000 * np.append(survival[:-1] - survival[1:], survival[-1])
+    >>> clear = np.array([True] * 4 + [False] * 2)
+    >>> behind = float(counts[4:].sum())
+    >>> round(_tail(counts, clear, 400.0, 0.0) / behind, 2), round(_tail(counts, clear, 4.0, behind) / behind, 2)
+    (0.99, 1.0)
+    """
+    last = int(np.flatnonzero(clear)[-1]) if clear.any() else 0
+    if last < _FIRST_RUN or not clear[last - 1]:
+        return counted
+    noise = deviation * math.sqrt(len(counts) - last - 1)
+    # Of an exponential law, octaves [l/2, l) and [l, 2l) have the ratio q + q^2, where q = S(l) / S(l/2).
+    q = (math.sqrt(1 + 4 * counts[last] / counts[last - 1]) - 1) / 2
+    if q >= 1 or noise == 0:
+        return counted
+    expected = float(counts[last - 1]) * q**3 / (1 - q)
+    weight = noise**2 / (noise**2 + expected**2)
+    return weight * expected + (1 - weight) * counted
 
 
 def _pieces(codes: int, mass: float, deviation: float) -> int:

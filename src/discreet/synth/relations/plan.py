@@ -26,11 +26,11 @@ from discreet.query.table_plan import TablePlan
 from discreet.synth.exclusions import repaired
 from discreet.synth.measurement import Measurement, RecordedMeter, measured, no_counts
 from discreet.synth.mosaic import mosaic
-from discreet.synth.relations.chain import child_rows, deck_size
+from discreet.synth.relations.chain import bearable_parents, child_rows, deck_size
 from discreet.synth.relations.coarse import child_bins, coarsened
 from discreet.synth.relations.codes import child_moved, encode_levels, parent_moved
 from discreet.synth.relations.exclusions import parent_conditions
-from discreet.synth.relations.explanation import declared_notes, explained
+from discreet.synth.relations.explanation import declared_notes, explained, size_notes
 from discreet.synth.relations.gaps import Gaps, octaves
 from discreet.synth.relations.level_spikes import SearchParts, find_level_spikes
 from discreet.synth.relations.levels import Levels
@@ -216,6 +216,7 @@ class RelationsPlan(TablePlan):
             wanted = bearable(self.preserved.marginals, levels.parents)
             parents = run_with_rescue(mosaic, meter, wanted, count)
         codes = self._possible(levels, shuffled(parents.codes))
+        codes = codes[: bearable_parents(codes[:, len(levels.heads) - 1])]
         notify("making child rows")
         pool = no_codes(levels.children)
         if levels.steps:
@@ -240,7 +241,7 @@ class RelationsPlan(TablePlan):
                 "total": float(parents.total),
                 "impossible": self._impossible,
             },
-            "notes": [note.to_dict() for note in declared_notes(self)],
+            "notes": [note.to_dict() for note in (*size_notes(parents, len(codes)), *declared_notes(self))],
         }
 
 

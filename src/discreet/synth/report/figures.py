@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -217,11 +218,17 @@ def _words(first: Any, last: Any) -> str:
 
     >>> _words(Bin(1, 3), Bin(3, 5)), _words(0, Bin(0, 3)), _words(4, 4), _words(Bin(1, 3), 3)
     ('1..5', '0..3', '4', '1..3')
+    >>> _words(Fraction(7781, 100), Fraction(80)), _words(Fraction(1, 3), Bin(0, 2))
+    ('77.81..80', '0.333333333333..2')
     """
     start = first.start if isinstance(first, Bin) else first
     if isinstance(last, Bin):
-        return str(Bin(start, last.end))
-    return str(first) if first == last else f"{start}..{last}"
+        return str(Bin(start, last.end)) if not isinstance(start, Fraction) else f"{_plain(start)}..{_plain(last.end)}"
+    return _plain(first) if first == last else f"{_plain(start)}..{_plain(last)}"
+
+
+def _plain(value: Any) -> str:
+    return f"{float(value):.12g}" if isinstance(value, Fraction) else str(value)
 
 
 def real_figures_of(

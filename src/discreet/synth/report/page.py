@@ -15,17 +15,22 @@ from discreet.show import Column as Bar
 from discreet.show import Markup, Span, Table, brief, clean, columns, dots, element, matrix, span, span_key
 from discreet.show import page as shell
 from discreet.synth.report.figures import Answer, Column, Figures, Real
+from discreet.synth.report.notes import note_lists
 from discreet.synth.report.owner_page import closest_rows, differences, value_sections
 from discreet.synth.report.words import (
     ASKS,
     BANNER,
     GAPS,
     INTERVALS,
+    NO_NOISE,
     OWNER,
     PUBLIC,
     REAL,
     TOGETHER,
     WARNING,
+    clock_range,
+    column_titles,
+    is_time_of_day,
     privacy,
 )
 
@@ -38,6 +43,7 @@ _WAYS = {1: "one column", 2: "two columns", 3: "three columns"}
 _WORST = 8
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT")
 _MATRIX = 40  # columns that a matrix shows
+_NIL = 0.05  # a deviation of noise below which whole counts are exact
 
 
 def page(release: SyntheticRelease, figures: Figures) -> str:
@@ -47,7 +53,7 @@ def page(release: SyntheticRelease, figures: Figures) -> str:
     body = [
         *([_banner()] if owner else []),
         element("h1", None, f"Synthetic rows of {release.dataset}"),
-        _quiet(f"Quality report. Release {release.id}, made by {release.method}. {_notes(release)}"),
+        _quiet(f"Quality report. Release {release.id}, made by {release.method}."),
         *sections(release, figures),
         _footer(figures),
     ]
@@ -56,16 +62,18 @@ def page(release: SyntheticRelease, figures: Figures) -> str:
 
 def sections(release: SyntheticRelease, figures: Figures) -> list[Any]:
     """What the page says, without its heading and its end: for other pages."""
-    names, real = release.domain.names, figures.real
+    names, real = column_titles(release.domain.names, release.parts), figures.real
+    hours = [is_time_of_day(name, release.parts) for name in release.domain.names]
     return [
         _tiles(release, figures),
         element("div", {"class": "privacy"}, element("p", None, privacy(release.cost, real is not None))),
         *([] if real is None else [*differences(real.values), *value_sections(real.values)]),
         *_asks(figures),
-        *_columns(figures),
+        *_columns(figures, names, hours),
         *([] if real is None else [*_real(names, real), *closest_rows(real.values.closest)]),
         *_measured(names, figures),
         *_together(names, figures),
+        *note_lists(release),
     ]
 
 
@@ -77,10 +85,6 @@ def _banner() -> Markup:
 
 def _quiet(text: str) -> Markup:
     return element("p", {"class": "quiet"}, text)
-
-
-def _notes(release: SyntheticRelease) -> str:
-    return " ".join(f"{note[:1].upper()}{note[1:]}." for note in release.notes)
 
 
 def _tiles(release: SyntheticRelease, figures: Figures) -> Markup:
@@ -165,7 +169,7 @@ def _share(value: float) -> str:
     return f"{value:.2%}" if math.isfinite(value) else "none"
 
 
-def _columns(figures: Figures) -> list[Any]:
+def _columns(figures: Figures, names: Sequence[str], hours: Sequence[bool]) -> list[Any]:
     sure = percent(figures.confidence)
     real = " The line in another colour is the number of real rows." if figures.real is not None else ""
     return [
@@ -174,21 +178,22 @@ def _columns(figures: Figures) -> list[Any]:
             f"Bars are synthetic rows, scaled to the rows counted. Whiskers hold the true count with {sure} "
             f"confidence (not simultaneously): they come from the noisy counts.{real}"
         ),
-        element("div", {"class": "small"}, *(_column(one) for one in figures.columns)),
+        element("div", {"class": "small"}, *map(_column, figures.columns, names, hours)),
     ]
 
 
-def _column(column: Column) -> Markup:
+def _column(column: Column, name: str, hours: bool) -> Markup:
     data = []
     for group in column.groups:
-        told = f"{group.label}: {group.synthetic:,.0f} synthetic"
+        label = clock_range(group.label) if hours else group.label
+        told = f"{label}: {group.synthetic:,.0f} synthetic"
         if group.lower is not None and group.upper is not None:
             told += f", true count {group.lower:,.0f} to {group.upper:,.0f}"
         if group.real is not None:
             told += f", real {group.real:,.0f}"
-        tick = _tick(group.label, group is column.groups[-1])
-        data.append(Bar(group.label, group.synthetic, group.lower, group.upper, group.real, told, tick))
-    return element("div", {"class": "card"}, element("h3", None, column.name), columns(column.name, data))
+        tick = _tick(label, group is column.groups[-1])
+        data.append(Bar(label, group.synthetic, group.lower, group.upper, group.real, told, tick))
+    return element("div", {"class": "card"}, element("h3", None, name), columns(name, data))
 
 
 def _tick(label: str, last: bool) -> str:
@@ -210,17 +215,19 @@ def _tick(label: str, last: bool) -> str:
 
 def _measured(names: Sequence[str], figures: Figures) -> list[Any]:
     groups: dict[str, list[tuple[float, str]]] = {}
-    for one in sorted(figures.agreements, key=lambda one: len(one.columns)):
+    noisy = [one for one in figures.agreements if one.deviation >= _NIL]
+    for one in sorted(noisy, key=lambda one: len(one.columns)):
         way = _WAYS.get(len(one.columns), f"{len(one.columns)} columns")
         groups.setdefault(way, []).append((one.gap, f"{_named(names, one.columns)}: {brief(one.gap)}"))
-    worst = sorted(figures.agreements, key=lambda one: -one.gap)[:_WORST]
+    worst = sorted(figures.agreements, key=lambda one: (-one.gap if one in noisy else 0, -one.largest))[:_WORST]
+    exact = len(figures.agreements) - len(noisy)
     rows = [
         [
             _named(names, one.columns),
             f"{one.cells:,}",
-            brief(one.deviation),
+            brief(one.deviation) if one in noisy else "none",
             f"\u00b1{one.half_width:,}",
-            f"{one.gap:.2f}",
+            f"{one.gap:.2f}" if one in noisy else "",
             f"{one.inside:.1%}",
             brief(one.largest),
         ]
@@ -230,7 +237,8 @@ def _measured(names: Sequence[str], figures: Figures) -> list[Any]:
     return [
         element("h2", None, "Rows against the noisy counts"),
         _quiet(GAPS),
-        element("div", {"class": "card"}, dots("Gaps of measured marginals", groups, mark=1.0)),
+        *([element("div", {"class": "card"}, dots("Gaps of measured marginals", groups, mark=1.0))] if noisy else []),
+        *([element("p", None, NO_NOISE.format(exact=exact, every=len(figures.agreements)))] if exact else []),
         Table.of(head, rows),
     ]
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 from discreet.accounting.convert import approx
 from discreet.accounting.words import readable
 from discreet.core.loss import ZCDP
+from discreet.synth.explanation import attribute_words
+from discreet.synth.parts import MadeColumn
 
 __all__ = [
     "ASKS",
@@ -17,6 +20,7 @@ __all__ = [
     "GAPS",
     "GIVEN",
     "INTERVALS",
+    "NO_NOISE",
     "OWNER",
     "PAIRS",
     "PUBLIC",
@@ -25,10 +29,14 @@ __all__ = [
     "TOGETHER",
     "VALUES",
     "WARNING",
+    "clock_range",
+    "column_titles",
+    "is_time_of_day",
     "privacy",
 ]
 
 _DELTA = "1e-6"
+_NONE = 1e6  # odds that may change by more are not protected in any sense
 
 BANNER = "For the data owner\u2019s eyes. Not a release."
 WARNING = (
@@ -45,6 +53,10 @@ GAPS = (
     "Each dot is a measured marginal: how far synthetic counts are from the noisy ones, in standard deviations of the "
     "noise. About 1 is as near as noise lets one see; much more says that the rows miss something that was measured. "
     "Less than 1 is no merit: the rows were fitted to these counts, noise and all."
+)
+NO_NOISE = (
+    "{exact:,} of {every:,} measured marginals have next to no noise at this price: their counts are exact, and gaps "
+    "are those of the rows alone, in the last column."
 )
 TOGETHER = (
     "Two columns of numbers or days: Pearson\u2019s correlation, from \u22121 to 1. Others: Cram\u00e9r\u2019s V, "
@@ -103,6 +115,45 @@ INTERVALS = (
 )
 
 
+def column_titles(attributes: Sequence[str], made: Sequence[MadeColumn]) -> list[str]:
+    """What attributes are called on a page: those that a column is made of in words, others by their names.
+
+    >>> parts = ("CAST(seen AS DATE)", "HOUR(seen) * 60 + MINUTE(seen)")
+    >>> column_titles([*parts, "age"], [MadeColumn("seen", parts), MadeColumn("age", ("age",))])
+    ['Day of seen', 'Time of seen', 'age']
+    """
+    return [_title(name, made) for name in attributes]
+
+
+def _title(attribute: str, made: Sequence[MadeColumn]) -> str:
+    for one in made:
+        if one.base is not None and attribute == one.parts[0]:
+            return f"{one.name} less {one.base}"
+    words = attribute_words(attribute, made)
+    if words == attribute:
+        return attribute
+    kind, _, column = words.removeprefix("the ").partition(" ")
+    return f"{kind.capitalize()} {column}"
+
+
+def is_time_of_day(attribute: str, made: Sequence[MadeColumn]) -> bool:
+    """Whether an attribute is the time of day of a column, in minutes."""
+    return any(not one.plain and one.base is None and attribute in one.parts[1:] for one in made)
+
+
+def clock_range(label: str) -> str:
+    """Minutes since midnight as times of day.
+
+    >>> clock_range("0..72"), clock_range("1439"), clock_range("missing")
+    ('0:00..1:12', '23:59', 'missing')
+    """
+    try:
+        minutes = [int(part) for part in label.split("..")]
+    except ValueError:
+        return label
+    return "..".join(f"{minute // 60}:{minute % 60:02d}" for minute in minutes)
+
+
 def privacy(cost: str, owner_only: bool = False) -> str:
     """What a price, as releases word it, means for one person or row. An owner's page is not covered by it.
 
@@ -126,5 +177,7 @@ def privacy(cost: str, owner_only: bool = False) -> str:
 
 
 def _odds(epsilon: float) -> str:
-    factor = readable(math.exp(min(epsilon, 700.0)) * (1 + 1e-12))
+    if math.exp(min(epsilon, 700.0)) > _NONE:
+        return "its odds may be more than a million times higher or lower, so that nobody is protected at this price"
+    factor = readable(math.exp(epsilon) * (1 + 1e-12))
     return f"its odds would be at most {factor} times higher or lower if that one had not been in the data"
