@@ -61,12 +61,13 @@ class Classic:
     ema: float = 0.99
     copies: int = 1
     """Of each image, moved by up to a pixel, whose gradients are averaged before clipping."""
+    noise: str = "auto"
 
 
 CLASSIC = (
     Classic(0.5, epochs=6, moments=16, rate=2),
     Classic(2, epochs=20, moments=7, rate=4),
-    Classic(8, epochs=40, moments=3, floor=0.02, bound=0.3, rate=12, copies=4),
+    Classic(8, epochs=40, moments=3, floor=0.02, bound=0.3, rate=12, copies=4, noise="device"),
 )
 PUBLISHED = {0.5: 90.0, 2: 95.0, 8: 97.0}
 
@@ -207,7 +208,7 @@ def classic(job: Classic, rows: np.ndarray, data: dict[str, np.ndarray], seed: i
     many = len(rows)
     steps = round(job.epochs * many / LOT)
     noise, spent = least_noise(job.epsilon, (first,), Fraction(LOT, many), steps)
-    how = {key: getattr(job, key) for key in ("bound", "rate", "momentum", "ema", "copies")}
+    how = {key: getattr(job, key) for key in ("bound", "rate", "momentum", "ema", "copies", "noise")}
     recipe = Recipe(examples=many, lot=LOT, steps=steps, multiplier=noise, schedule="linear", **how)
     curve: list[dict[str, float]] = []
     look = jax.jit(apply)
