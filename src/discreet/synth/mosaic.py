@@ -31,6 +31,7 @@ from discreet.synth.factors import fit_factors
 from discreet.synth.junction import Floats, tree_cells
 from discreet.synth.model import Model, fit, noisy_total, simplex, target_of
 from discreet.synth.sample import Codes
+from discreet.synth.swaps import exchange_codes
 from discreet.synth.synthetic import Synthetic, mean_noise, read_rows, row_count
 from discreet.synth.weighting import WeightedRows, reweight
 from discreet.synth.workload import Workload, closure, read_workload
@@ -314,6 +315,7 @@ class _Mosaic:
         if isinstance(known, WeightedRows):
             self.notes.append(f"{known.effective:.0%} of the weighted rows count")
         codes = self.compressed.expand(self._rows(model, known, count, bits), bits)
+        codes = exchange_codes(codes, self.compressed, self.meter.domain.sizes, self.workload, bits)
         return Synthetic(codes, self.total, tuple(self.measured), self.compressed.bins, self.fine, tuple(self.notes))
 
 
