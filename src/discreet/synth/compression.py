@@ -3,7 +3,8 @@
 Everything here works on what was measured. Of codes with an order a heavy one stands alone, so that what is true of it
 is not mixed with its neighbours, and light ones are merged until a bin holds enough rows; of those without, the rare
 ones are put together. When rows are made each bin is opened again, in the proportions that were measured, as far as
-they can be told from noise and, where codes have an order, from their neighbours. A column may have many thousand codes: nothing here has a cell for every code and bin.
+they can be told from noise and, where codes have an order, with what their neighbours say. A column may have many
+thousand codes: nothing here has a cell for every code and bin.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Codes exchanged between rows of one bin, until marginals of codes are as near to what is expected as whole rows allow.
+"""Codes exchanged between rows of one bin: marginals of codes come as near to what is expected as whole rows allow.
 
 When bins are opened each row gets a code by chance, so a cell that should have 2.3 rows has 1 to 4. Two rows of one bin
 may exchange their codes: that changes neither a single column nor any marginal of bins. It is done where it lowers the
