@@ -70,7 +70,7 @@ def test_noise_inside_a_bin_is_taken_back_and_what_stands_out_is_not():
     rng = np.random.default_rng(2)
     flat = squeezed(LONG, 2 + rng.normal(size=100) * 10, sigma=10.0)
     assert flat.sizes[0] <= 2
-    assert np.ptp(flat.shares[0]) < 0.04  # of pure noise hardly anything is left; as measured it would be 0.2 or more
+    assert np.ptp(flat.shares[0]) < 0.06  # of pure noise little is left; as measured it would be 0.2 or more
     counts = 2 + rng.normal(size=100) * 10
     counts[40] = 500
     spiked = squeezed(LONG, counts)

@@ -62,6 +62,21 @@ def test_marginals_that_no_tree_holds_are_met_by_weights(monkeypatch):
     assert max(distance(without.codes, codes, domain, pair) for pair in [(0, 2), (0, 3), (1, 2), (1, 3)]) > 0.1
 
 
+def test_chosen_marginals_may_be_too_large_for_the_tree_and_are_then_met_by_weights(monkeypatch):
+    rng = np.random.default_rng(5)
+    one = rng.integers(0, 12, 4000)
+    codes = np.column_stack([one, (one + rng.integers(0, 2, 4000)) % 12, *rng.integers(0, 4, (2, 4000))])
+    domain = domain_of((12, 12, 4, 4))
+    monkeypatch.setattr(module, "CELLS", 100)  # less than the one pair that matters has
+    made = mosaic(meter_of(domain, codes, price=Fraction(2)), ALL, way="adaptive")
+    often = [noisy.columns for noisy in made.measured].count((0, 1))
+    assert often == 1  # the model does not hold it, so it would look wrong every time
+    assert distance(made.codes, codes, domain, (0, 1)) < 0.4
+    monkeypatch.setattr(module._Mosaic, "_weighted", lambda self, model: model)
+    without = mosaic(meter_of(domain, codes, price=Fraction(2)), ALL, way="adaptive")
+    assert distance(without.codes, codes, domain, (0, 1)) > 0.8
+
+
 def test_long_columns_and_large_pairs_are_measured_better():
     domain, codes = planted(sizes=(2, 30, 3, 4))
     made = mosaic(meter_of(domain, codes, price=Fraction(10)), ALL, way="flat")
@@ -80,6 +95,15 @@ def test_the_way_is_the_one_that_promises_the_smaller_error(columns, price, way)
     pairs = list(itertools.combinations(range(columns), 2))
     made = mosaic(meter_of(domain, codes, price=Fraction(price)), pairs, rows=10)
     assert way in made.notes[0]
+
+
+def test_a_few_pairs_that_noise_hides_do_not_speak_against_measuring_all_at_once(monkeypatch):
+    domain, codes = planted(rows=20_000, sizes=(2,) * 13 + (40,) * 3)
+    pairs = list(itertools.combinations(range(16), 2))
+    price = Fraction(1, 800)
+    assert "all 120 pairs" in mosaic(meter_of(domain, codes, price=price), pairs, rows=10).notes[0]
+    monkeypatch.setattr(module, "_HIDDEN", float("inf"))
+    assert "chosen" in mosaic(meter_of(domain, codes, price=price), pairs, rows=10).notes[0]
 
 
 def test_all_marginals_weigh_in_also_where_there_are_many_rows(monkeypatch):

@@ -3,7 +3,8 @@
 Everything here works on what was measured. Of codes with an order a heavy one stands alone, so that what is true of it
 is not mixed with its neighbours, and light ones are merged until a bin holds enough rows; of those without, the rare
 ones are put together. When rows are made each bin is opened again, in the proportions that were measured, as far as
-they can be told from noise. A column may have many thousand codes: nothing here has a cell for every code and bin.
+they can be told from noise and, where codes have an order, with what their neighbours say. A column may have many
+thousand codes: nothing here has a cell for every code and bin.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from discreet.synth.descent import Target
 from discreet.synth.junction import Floats
 from discreet.synth.model import noisy_total, simplex
 from discreet.synth.sample import Codes, open_bins
+from discreet.synth.smoothing import smooth_counts
 
 __all__ = ["BINS", "Compression", "compress", "shares_in_bins"]
 
@@ -73,7 +75,7 @@ def compress(domain: Domain, measured: Sequence[Target], total: float, parts: in
         variance: Floats = deviation**2 * len(one) * part * (1 - part) + doubt * part**2
         bins.append(one)
         targets.append(Target(target.columns, values, variance))
-        shares.append(shares_in_bins(counts, deviation, one))
+        shares.append(shares_in_bins(counts, deviation, one, attribute.ordered))
     return Compression(tuple(bins), tuple(targets), tuple(shares))
 
 
@@ -143,15 +145,17 @@ def _others(counts: Floats, deviation: float) -> NDArray[np.int64]:
     return found
 
 
-def shares_in_bins(counts: Floats, deviation: float, bins: NDArray[np.int64]) -> Floats:
+def shares_in_bins(counts: Floats, deviation: float, bins: NDArray[np.int64], ordered: bool = False) -> Floats:
     """What part of its bin each code is taken to be, from noisy counts of codes and the deviation of their noise."""
     shares = np.ones(len(bins))
+    smooth = smooth_counts(counts, deviation, bins) if ordered else None
     order = np.argsort(bins, kind="stable")
     for places in np.split(order, np.cumsum(np.bincount(bins))[:-1]):
         mass = float(counts[places].sum())
         if len(places) > 1:
             even = np.full(len(places), 1 / len(places))
-            shares[places] = even if mass <= 0 else simplex(_calmed(counts[places], deviation), mass) / mass
+            near = _calmed(counts[places], deviation) if smooth is None else smooth[places]
+            shares[places] = even if mass <= 0 else simplex(near, mass) / mass
     return shares
 
 

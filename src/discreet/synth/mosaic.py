@@ -31,6 +31,7 @@ from discreet.synth.factors import fit_factors
 from discreet.synth.junction import Floats, tree_cells
 from discreet.synth.model import Model, fit, noisy_total, simplex, target_of
 from discreet.synth.sample import Codes
+from discreet.synth.swaps import exchange_codes
 from discreet.synth.synthetic import Synthetic, mean_noise, read_rows, row_count
 from discreet.synth.weighting import WeightedRows, reweight
 from discreet.synth.workload import Workload, closure, read_workload
@@ -47,6 +48,7 @@ _BATCH = 6
 _SEEN = {"rho": 48, "epsilon": 6}  # about how many chosen marginals share most of the price
 _FALLING = {"rho": 0.5, "epsilon": 1.0}  # the power of its price by which the noise of a marginal falls
 _UNSEEN = 0.08  # how far off a pair is taken to be, as a part of all rows, where it is not chosen
+_HIDDEN = 0.16  # the same for a pair whose noise is larger than that: none of it is used
 _LATE = 8  # picks after all pairs were measured
 _ROUND, _END, _WEIGH, _AGAIN = 40, 300, 60, 20  # steps of descent, at most
 _LOUDER = {"rho": 4, "epsilon": 2}  # how much more half the noise costs
@@ -169,17 +171,18 @@ class _Mosaic:
     def _suited(self, pairs: Sequence[Columns], amounts: Sequence[Fraction]) -> str:
         """The way that promises the smaller mean error of pairs, as parts of all rows.
 
-        Measured at once, pairs are as far off as noise makes them. Of chosen marginals there are fewer, so each has
-        less noise; the pairs that are not chosen are off by what dependence they have.
+        Measured at once, pairs are as far off as noise makes them; one that has so much of it that nothing is seen is
+        taken to be independent, and is off by what dependence it has. Of chosen marginals there are fewer, so each has
+        less noise, and it is the pairs that are not chosen that are off by their dependence.
         """
         off = [
-            math.sqrt(self.meter.noise(amount).variance) * self.coarse.domain.cells(columns)
+            _NOISE / 2 * math.sqrt(self.meter.noise(amount).variance) * self.coarse.domain.cells(columns) / self.total
             for columns, amount in zip(pairs, amounts, strict=True)
         ]
-        flat = _NOISE / 2 * math.fsum(off) / len(off) / self.total
         chosen = min(_SEEN[self.meter.currency] / len(pairs), 1.0)
         less = chosen ** _FALLING[self.meter.currency]  # of the noise
-        if flat <= chosen * less * flat + (1 - chosen) * _UNSEEN:
+        flat, fewer = (math.fsum(min(part * one, _HIDDEN) for one in off) / len(off) for part in (1.0, less))
+        if flat <= chosen * fewer + (1 - chosen) * _UNSEEN:
             return "flat"
         return "factors" if self._wide(len(pairs)) and sum(self.sizes) <= _CODES else "adaptive"
 
@@ -235,20 +238,22 @@ class _Mosaic:
         model = self._fitted(_ROUND)
         while self.meter.left > 0:
             last = self.meter.left < 2 * _BATCH * each
-            held = [one.columns for one in self.held]
-            bearable = {
-                columns: weight
-                for columns, weight in bearing.items()
-                if model.tree.home(columns) is not None or tree_cells(self.sizes, [*held, columns]) <= CELLS
-            }
+            beside = {one.columns for one in self.loose}  # the model knows nothing of these: once is enough
+            candidates = {columns: weight for columns, weight in bearing.items() if columns not in beside}
             then, amount = _Guess(model), self.meter.left / _BATCH if last else each
-            picks = self._batch(bearable or bearing, then, amount, _BATCH)
+            picks = self._batch(candidates or bearing, then, amount, _BATCH)
             model = self._fitted(_ROUND, model)
             guess = _Guess(model)
-            still = sum(float(np.abs(guess(one.columns) - then(one.columns)).sum()) <= _noise(one) for one in picks)
+            still = sum(self._change(one, then, guess) <= _noise(one) for one in picks)
             if 2 * still > len(picks):  # little is left to see with this much noise
                 each *= _LOUDER[self.meter.currency]
         self.notes.append(f"{len(self.measured) - len(self.sizes)} marginals chosen and measured")
+
+    def _change(self, pick: Target, then: _Guess, guess: _Guess) -> float:
+        """How far a measurement moved the model; beside the tree, how far it is from the model, less its noise."""
+        if any(pick is one for one in self.loose):
+            return float(np.abs(pick.values - then(pick.columns)).sum()) - _noise(pick)
+        return float(np.abs(guess(pick.columns) - then(pick.columns)).sum())
 
     def _batch(
         self, bearing: dict[Columns, float], guess: Callable[[Columns], Floats], amount: Fraction, many: int
@@ -323,6 +328,7 @@ class _Mosaic:
         if isinstance(known, WeightedRows):
             self.notes.append(f"{known.effective:.0%} of the weighted rows count")
         codes = self.compressed.expand(self._rows(model, known, count, bits), bits)
+        codes = exchange_codes(codes, self.compressed, self.meter.domain.sizes, self.workload, bits)
         return Synthetic(codes, self.total, tuple(self.measured), self.compressed.bins, self.fine, tuple(self.notes))
 
 

@@ -17,7 +17,7 @@ from discreet.core.mechanism import Bits
 from discreet.noise.replay import uniforms
 from discreet.synth.junction import Floats, Junction
 
-__all__ = ["CODE", "Codes", "chance_order", "deal", "open_bins", "sample"]
+__all__ = ["CODE", "Codes", "chance_order", "deal", "open_bins", "sample", "sorted_order"]
 
 Codes = NDArray[np.signedinteger[Any]]
 """Rows of codes, or whatever is counted through: in 32 bits where many of them are kept."""
@@ -80,7 +80,7 @@ def _places(given: Codes, bits: Bits) -> tuple[Codes, Floats, Codes, Codes]:
     Also the first row of each group, and how many it has.
     """
     count = len(given)
-    order = _sorted(chance_order(count, bits), given)
+    order = sorted_order(chance_order(count, bits), given)
     groups = given[order]
     first = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]])
     lengths = np.diff(np.r_[first, count])
@@ -91,10 +91,10 @@ def _places(given: Codes, bits: Bits) -> tuple[Codes, Floats, Codes, Codes]:
 
 def chance_order(count: int, bits: Bits) -> Codes:
     """Rows in an order of chance: that of so many uniform numbers, sorted."""
-    return _sorted(np.arange(count), (uniforms(bits, count) * 2.0**53).astype(np.int64))
+    return sorted_order(np.arange(count), (uniforms(bits, count) * 2.0**53).astype(np.int64))
 
 
-def _sorted(order: Codes, numbers: Codes) -> Codes:
+def sorted_order(order: Codes, numbers: Codes) -> Codes:
     """Rows in the order of whole numbers from 0 on; those with the same number stay in the order they are in.
 
     By digits of 16 bits, the least first: numpy sorts these by counting, in a fraction of the time.
