@@ -180,7 +180,8 @@ def test_an_optimizer_and_an_augmentation_of_ones_own_are_used_and_on_record(cur
         x, y = batch
         return jnp.concatenate([x, x + 0.1 * jax.random.normal(key, x.shape)]), jnp.concatenate([y, y])
 
-    own = {"target": "rich", "examples": 400, **FIXED, "copies": 2, "augment": look}
+    fixed = {name: value for name, value in FIXED.items() if name != "rate"}
+    own = {"target": "rich", "examples": 400, **fixed, "copies": 2, "augment": look}
     plain = curator.train(**own).plan(delta=1e-7)
     offer = curator.train(**own, optimizer=optax.adamw(optax.cosine_decay_schedule(0.1, 6))).plan(delta=1e-7)
     assert len({plain.plan.digest, offer.plan.digest}) == 2
@@ -191,6 +192,17 @@ def test_an_optimizer_and_an_augmentation_of_ones_own_are_used_and_on_record(cur
         with pytest.raises(InputError) as caught:
             curator.train(**own | {field: given}).plan(delta=1e-7)
         assert caught.value.field == field
+
+
+def test_what_an_optimizer_of_optax_has_of_its_own_is_not_said_twice(curator):
+    own = {"target": "rich", "examples": 400, "lot": 100, "steps": 2, "optimizer": optax.sgd(1.0)}
+    for name, given in {"rate": 0.5, "momentum": 0.9, "schedule": "cosine", "warmup": 3}.items():
+        with pytest.raises(InputError, match="has its own") as caught:
+            curator.train(**own, **{name: given})
+        assert caught.value.field == name
+    with pytest.raises(InputError, match="has its own"):
+        curator.train(**own).search([{"rate": 1.0}, {"rate": 2.0}], epsilon=1)
+    assert curator.train(**own).search([{"bound": 1.0}, {"bound": 2.0}], epsilon=1).plan.candidates[1].optimizer
 
 
 def test_code_is_not_sent_to_a_server(curator):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -127,6 +128,9 @@ class CheckedTrain(Checked[ModelRelease]):
         if self.settings.get("rows", 1) != 1:
             hint = "The choice counts right answers, of which a person may have one."
             raise InputError("rows", self.settings["rows"], "left out where settings are searched for", hint)
+        if self.code["optimizer"] is not None:
+            for candidate in ask.settings:
+                _check_pace(candidate)
         return CheckedSearch(self, ask)
 
     def planned(self, recipe: Recipe, part: Allotment, delta: Fraction, count: Fraction | None = None) -> TrainPlan:
@@ -254,6 +258,8 @@ def check_training(ask: TrainAsk, schema: Schema) -> CheckedTrain:
             size = Fraction(min(many, max(256, math.ceil(many / 50))))
         asked |= {"lot": size, **_lasting(size / many, ask, asked)}
     check_machinery(ask.code["optimizer"], None)
+    if ask.code["optimizer"] is not None:
+        _check_pace(asked)
     # All but the noise is checked before anything is searched for.
     trial = {name: value for name, value in asked.items() if name != "probability"}
     known = Recipe(**{"lot": 1, "steps": 1, "multiplier": 1, "examples": examples or 10**9, **trial})
@@ -269,6 +275,13 @@ def check_training(ask: TrainAsk, schema: Schema) -> CheckedTrain:
         checkpoint=checkpoint_path(ask.checkpoint),
         code=ask.code,
     )
+
+
+def _check_pace(settings: Mapping[str, Any]) -> None:
+    """Refuse settings that an optimiser of optax has of its own: they would change nothing."""
+    for name in ("optimizer", "rate", "momentum", "schedule", "warmup"):
+        if name in settings:
+            raise InputError(name, settings[name], "left out where the optimiser is one of optax, which has its own")
 
 
 def _check_rows(rows: int, unit: Unit) -> None:

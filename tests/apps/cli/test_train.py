@@ -110,7 +110,7 @@ pace = optax.sgd(optax.cosine_decay_schedule(4.0, 20))
 def test_a_model_of_ones_own_is_trained_by_its_name(folder):
     (folder / "mine.py").write_text(MINE)
     own = ["--model", "mine:net", "--optimizer", "mine:pace"]
-    paid = [*FIXED, *own, "--id", "own", "--yes", "--out", "own.safetensors"]
+    paid = [*ASKED, "--multiplier", "4", *own, "--id", "own", "--yes", "--out", "own.safetensors"]
     run("train", "release", *paid, cwd=folder)
     content = (folder / "own.safetensors").read_bytes()
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
