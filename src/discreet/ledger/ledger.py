@@ -291,7 +291,7 @@ class Ledger:
 
     def note(self, release: str, why: str, *, who: str, data: DataVersion | None = None) -> Outcome:
         """Put a remark about a paid release on record; `data` is the version it reads, if another than was paid for."""
-        detail = None if data is None else {"data": data.to_json()}
+        detail: Json = None if data is None else {"data": data.to_json()}
         with self._write() as writer:
             return remark(writer, release, who, why, detail)
 
