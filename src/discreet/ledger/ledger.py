@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from discreet.core.exact import Number
 from discreet.core.loss import Loss
@@ -28,14 +27,15 @@ from discreet.ledger.account import (
     standing_of,
 )
 from discreet.ledger.budget import Allotment, Budget, Charge, label, shorten
-from discreet.ledger.chain import append, check_bound, check_chain, write
+from discreet.ledger.chain import check_bound, check_chain, write
+from discreet.ledger.conclusion import conclude, keep_measurement, outcomes_of, remark
 from discreet.ledger.cover import check_cover, cover_to
 from discreet.ledger.custody import WriteOff, charge_losses, close_budget, replace_budget
 from discreet.ledger.discrepancy import Discrepancy, find_discrepancy
 from discreet.ledger.guard import Guard, identity_of
 from discreet.ledger.location import private_folder, workspace
 from discreet.ledger.opening import begin, store_at
-from discreet.ledger.outcome import Charged, Outcome, form_to, known_in, outcome_in, outcome_of
+from discreet.ledger.outcome import Charged, Outcome, form_to, outcome_in
 from discreet.ledger.pure_sum import covers, pure_left
 from discreet.ledger.record import Head, Record
 from discreet.ledger.secret import fresh_secret, secret_at, secret_path
@@ -233,14 +233,8 @@ class Ledger:
         detail: dict[str, Json] = {} if data is None else {"data": data.to_json()}
         if request is not None:
             detail["request"] = request
-        told: dict[str, Json] = {
-            "who": who,
-            "why": why,
-            "query": query,
-            "mechanism": mechanism,
-            "loss": loss_to_json(loss),
-        }
-        told["detail"] = detail or None
+        told: dict[str, Json] = {"who": who, "why": why, "query": query, "mechanism": mechanism}
+        told |= {"loss": loss_to_json(loss), "detail": detail or None}
         canonical(told, "query")  # whatever cannot be recorded is refused here
         with self._write() as writer:
             account = self._account(writer, dataset)  # as it is now: a raised budget has other caps
@@ -282,37 +276,24 @@ class Ledger:
     def measurement(self, release: str, result: str, *, who: str, kind: str = "", version: int = 0) -> Outcome:
         """Keep what was drawn (JSON text) for a paid release. The first one stays, and none follows an outcome."""
         with self._write() as writer:
-            known = known_in(writer, release)
-            if known.open and known.measurement is None:
-                told = {"who": who, "result": result, "detail": form_to(kind, version)}
-                append(writer, kind="measurement", dataset=known.charged.dataset, release=release, **told)
-            return known_in(writer, release)
+            return keep_measurement(writer, release, result, who, kind, version)
 
     def answer(self, release: str, result: str | None, *, who: str, kind: str = "", version: int = 0) -> str:
         """Keep the result (JSON text; None: as measured) of a paid release. The first one stays; it is returned."""
-        told = {"result": result, "detail": form_to(kind, version)}
-        return self._conclude(release, who=who, kind="answer", **told).answer or ""
+        with self._write() as writer:
+            form = form_to(kind, version)
+            return conclude(writer, release, who=who, kind="answer", result=result, detail=form).answer or ""
 
     def failed(self, release: str, reason: str, *, who: str) -> Outcome:
         """Note that a paid release has no answer and never will; the first outcome stays."""
-        return self._conclude(release, who=who, kind="failure", detail={"reason": reason})
-
-    def _conclude(self, release: str, **values: Any) -> Outcome:
         with self._write() as writer:
-            outcome = known_in(writer, release)
-            if values.get("result", "") is None and outcome.measurement is None:
-                raise InputError("result", None, "given: nothing was measured that could be the answer")
-            if outcome.open:
-                append(writer, dataset=outcome.charged.dataset, release=release, **values)
-            return known_in(writer, release)
+            return conclude(writer, release, who=who, kind="failure", detail={"reason": reason})
 
     def note(self, release: str, why: str, *, who: str, data: DataVersion | None = None) -> Outcome:
         """Put a remark about a paid release on record; `data` is the version it reads, if another than was paid for."""
-        detail = None if data is None else {"data": data.to_json()}
+        detail: Json = None if data is None else {"data": data.to_json()}
         with self._write() as writer:
-            dataset = known_in(writer, release).charged.dataset
-            append(writer, kind="note", dataset=dataset, release=release, who=who, why=why, detail=detail)
-            return known_in(writer, release)
+            return remark(writer, release, who, why, detail)
 
     def find(self, release: str) -> Outcome | None:
         """What is known of a release; None if it was never charged."""
@@ -332,11 +313,7 @@ class Ledger:
 
     def releases(self, dataset: str | None = None) -> tuple[Outcome, ...]:
         """Every release that was charged, in order, with what came of it."""
-        by_release: dict[str, list[Record]] = {}
-        for record in self.records(dataset):
-            if record.release:
-                by_release.setdefault(record.release, []).append(record)
-        return tuple(found for records in by_release.values() if (found := outcome_of(records)) is not None)
+        return outcomes_of(self.records(dataset))
 
     def head(self) -> Head:
         """The end of the chain: worth writing down somewhere else."""
