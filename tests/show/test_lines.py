@@ -7,7 +7,7 @@ import pytest
 from svg_parts import parts, texts
 
 from discreet.errors import InputError
-from discreet.show import Axis, Line, Scale, Step, lines, roc, steps
+from discreet.show import Axis, Band, Line, Scale, Step, lines, roc, steps
 
 
 def corners(path: str) -> list[tuple[float, float]]:
@@ -41,6 +41,17 @@ def test_the_stairs_of_a_budget_are_its_sums():
     assert all(after[0] == before[-1] for before, after in pairwise(stairs))  # no gaps and no overlaps
     assert {"2024-01-01", "2 charges", "2024-02-01", "0", "1", "2"} <= set(texts(picture))
     assert len(parts(steps("left", 2, []), "rect", "area")) == 1
+
+
+def test_a_band_lies_between_its_curves_and_is_in_the_key_and_the_table():
+    band = Band("interval", ((0, 1), (1, 2)), ((0, 3), (1, 4)))
+    picture = lines("l", [Line("a", ((0, 2), (1, 3)))], bands=[band])
+    (area,), (line,) = parts(picture, "path", "area"), parts(picture, "path", "line")
+    around, middle = corners(area.get("d")), corners(line.get("d"))
+    high, low = around[:2], around[2:][::-1]
+    assert all(up[1] < here[1] < down[1] for up, here, down in zip(high, middle, low, strict=True))  # y grows downwards
+    assert "interval" in texts(picture)
+    assert [row[0] for row in picture.table.rows] == ["a"] * 2 + ["interval, from"] * 2 + ["interval, to"] * 2
 
 
 def test_no_points_and_no_whole_are_refused():

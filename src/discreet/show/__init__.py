@@ -11,7 +11,7 @@ from discreet.show.columns import Column, columns
 from discreet.show.dots import dots
 from discreet.show.heat import image, matrix
 from discreet.show.intervals import Error, Span, errors, span, span_key
-from discreet.show.lines import Line, Step, lines, roc, steps
+from discreet.show.lines import Band, Line, Step, lines, roc, steps
 from discreet.show.meter import Reach, meter, reach, reach_axis
 from discreet.show.page import embedded, frame, page, policy, served_policy
 from discreet.show.picture import Picture, stack
@@ -25,6 +25,7 @@ from discreet.show.twins import Twin, twin_bars, twins
 
 __all__ = [
     "Axis",
+    "Band",
     "Bar",
     "Column",
     "Error",

@@ -12,7 +12,7 @@ from discreet.show.scale import Scale, compact
 from discreet.show.svg import Markup, element
 from discreet.show.table import Table
 
-__all__ = ["Line", "Step", "lines", "roc", "steps"]
+__all__ = ["Band", "Line", "Step", "lines", "roc", "steps"]
 
 _SIDE = 240
 
@@ -26,10 +26,20 @@ class Line:
     loose: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Band:
+    """What lies between two curves, such as a confidence interval: shaded."""
+
+    label: str
+    low: tuple[tuple[float, float], ...]
+    high: tuple[tuple[float, float], ...]
+
+
 def lines(
     title: str,
     data: Sequence[Line],
     *,
+    bands: Sequence[Band] = (),
     x: Axis | None = None,
     y: Axis | None = None,
     levels: Sequence[tuple[str, float]] = (),
@@ -37,14 +47,21 @@ def lines(
     width: float = 360,
     height: float = 220,
 ) -> Picture:
-    """Several series over the same axes; `levels` are values of y to compare with, drawn as broken lines."""
+    """Several series over the same axes; `levels` are values of y to compare with, drawn as broken lines.
+
+    `bands` are shaded behind them.
+    """
     points = [point for line in data for point in line.points]
+    points += [point for band in bands for point in (*band.low, *band.high)]
     if not points:
         raise InputError("data", 0, "at least one point")
     across = x or Axis(Scale.around(point[0] for point in points))
     up = y or Axis(Scale.around([*(point[1] for point in points), *(value for _, value in levels)], zero=True))
     plot = Plot(across, up, width, height)
     parts = plot.frame()
+    for band in bands:
+        around = plot.outline([*band.high, *reversed(band.low)], closed=True)
+        parts.append(element("path", {"class": "area", "d": around}))
     for index, (_, value) in enumerate(levels):
         (start, here), (end, _) = plot.at(across.scale.low, value), plot.at(across.scale.high, value)
         kind = f"line dashed s{(len(data) + index) % 6}"
@@ -56,11 +73,15 @@ def lines(
             parts += [_dot(plot, line, point, index) for point in line.points]
     names = [(line.label, "point" if line.loose else "line") for line in data]
     names += [(name, "line dashed") for name, _ in levels]
+    names += [(band.label, "area") for band in bands]
     wide, tall = plot.size
     keys = key(names, plot.left, tall + 10) if len(names) > 1 else []
     head = ["series", across.label or "x", up.label or "y"]
     rows = [[line.label, across.format(a), up.format(b)] for line in data for a, b in line.points]
     rows += [[name, "any", up.format(value)] for name, value in levels]
+    for band in bands:
+        for end, curve in (("from", band.low), ("to", band.high)):
+            rows += [[f"{band.label}, {end}", across.format(a), up.format(b)] for a, b in curve]
     said = f"{up.label or 'y'} by {across.label or 'x'}: " + ", ".join(name for name, _ in names)
     full = tall + (16 * len(names) + 6 if keys else 0)
     return Picture(title, wide, full, (*parts, *keys), said, table=Table.of(head, rows, title))

@@ -76,13 +76,15 @@ class Plot:
 
 
 def key(names: Sequence[tuple[str, str]], x: float, y: float) -> list[Markup]:
-    """What the colours of series mean, one below the other: each with its mark (`line`, `line dashed` or `point`)."""
+    """What the colours of series mean, one below the other, each with its mark (`line`, `point`, `area`)."""
     parts = []
     for index, (name, mark) in enumerate(names):
         here = y + 16 * index
         colour = {"class": f"{mark} s{index % 6}"}
         if mark == "point":
             parts.append(element("circle", {**colour, "cx": x + 8, "cy": here, "r": 4.5}))
+        elif mark == "area":
+            parts.append(element("rect", {"class": mark, "x": x, "y": here - 5, "width": 16, "height": 10}))
         else:
             parts.append(element("line", {**colour, "x1": x, "x2": x + 16, "y1": here, "y2": here}))
         parts.append(element("text", {"class": "tick", "x": x + 22, "y": here + 4}, shorten(name, 48)))

@@ -55,7 +55,8 @@ class AdditiveTerms(PrivateEstimator):
         output = self._output(label)
         if column is None:
             places = range(len(self.terms_))
-            return stack(f"{type(self).__name__}: terms", [self._picture(place, output, level) for place in places])
+            pictures = [self._picture(place, output, level) for place in places]
+            return stack(f"{type(self).__name__}: terms", pictures, columns=2)
         return self._picture(self._place(column), output, level)
 
     def edit_term(self, column: Any, values: Any) -> Self:

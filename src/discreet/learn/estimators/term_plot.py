@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import NormalDist
 
 from discreet.learn.estimators.columns import Floats
-from discreet.show import Axis, Bar, Line, Picture, Scale, bars, lines
+from discreet.show import Axis, Band, Bar, Line, Picture, Scale, bars, lines
 
 __all__ = ["draw_term"]
 
@@ -25,15 +25,12 @@ def draw_term(name: str, values: Floats, errors: Floats, edges: Floats | None, l
         ]
         title = f"{name} (missing or unknown: the last)"
         return bars(title, data, points=True, heads=("", "adds to the score", "from", "to"))
-    series = [
-        Line("term", _stairs(edges, values)),
-        Line(f"{share}, from", _stairs(edges, values - wide)),
-        Line(f"{share}, to", _stairs(edges, values + wide)),
-    ]
-    heights = [point[1] for line in series for point in line.points]
+    around = Band(share, _stairs(edges, values - wide), _stairs(edges, values + wide))
+    heights = [point[1] for point in (*around.low, *around.high)]
     title = f"{name} (missing: {values[-1]:.2g} ± {wide[-1]:.2g})"
     up = Axis(Scale.around(heights, zero=True), "adds to the score")
-    return lines(title, series, x=Axis(Scale.around(edges.tolist(), room=0), name), y=up, dots=False)
+    along = Axis(Scale.around(edges.tolist(), room=0), name)
+    return lines(title, [Line("term", _stairs(edges, values))], bands=[around], x=along, y=up, dots=False)
 
 
 def _stairs(edges: Floats, heights: Floats) -> tuple[tuple[float, float], ...]:
