@@ -25,19 +25,23 @@ __all__ = ["planted", "subjects"]
 _COPIES = 500
 # As private as Gaussian noise of mu = 1: four steps that see every example.
 _RECIPE = Recipe(examples=_COPIES + 1, lot=_COPIES + 1, steps=4, bound=1, multiplier=2, rate=1.0, noise="exact")
+# Two groups, each whole in two of the four steps: noise in two bands is made for two rounds.
+_BANDED = evolve(_RECIPE, lot=Fraction(_COPIES + 1, 2), bands=2, multiplier=Fraction(3, 2))
 _SAMPLED = evolve(_RECIPE, lot=Fraction(_COPIES + 1, 2), multiplier=Fraction(1))
 
 
 def subjects() -> Iterator[Subject]:
-    """Exact noise and noise in floats, whole lots and sampled ones."""
+    """Exact noise and noise on the device, whole lots, sampled ones, and noise in bands."""
     yield _subject("DP-SGD", _RECIPE)
     yield _subject("DP-SGD, noise on the device", evolve(_RECIPE, noise="device"))
     yield _subject("DP-SGD, sampled", _SAMPLED)
+    yield _subject("DP-SGD, noise in bands", _BANDED)
 
 
 def planted() -> Iterator[Subject]:
     """Half of the noise that the recipe promises."""
     yield replace(_subject("DP-SGD", _RECIPE, Fraction(1, 2)), planted="half noise")
+    yield replace(_subject("DP-SGD, noise in bands", _BANDED, Fraction(1, 2)), planted="half noise")
 
 
 def _subject(name: str, recipe: Recipe, share: Fraction = Fraction(1)) -> Subject:
