@@ -1,6 +1,7 @@
 """What jobs made, over HTTP: tables, rows, models, and their files."""
 
 import io
+import json
 import sys
 import zipfile
 from fractions import Fraction
@@ -134,6 +135,10 @@ def test_a_model_with_its_card_and_weights(service):
     assert "Model card" in ann.get("/api/datasets/people/train/m/card?format=md").text
     weights = np.load(io.BytesIO(ann.get("/api/datasets/people/train/m/weights").content))
     assert sorted(weights) == ["0/b", "0/w"]
+    content = ann.get("/api/datasets/people/train/m/weights?format=safetensors").content
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    assert header["__metadata__"]["release"] == "m"
+    assert weights["0/w"].tobytes() in content
     for bad in ({"model": "pickle"}, {"hidden": [4096]}, {"steps": 0}, {"code": "import os"}):
         found = ann.post("/api/datasets/people/train/plan", json={**asked, **bad})
         assert found.status_code == 422, bad
