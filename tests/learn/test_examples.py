@@ -37,6 +37,15 @@ def test_chunks_may_bring_their_persons():
         Examples.read(chunks(persons=persons), persons)
 
 
+def test_persons_of_chunks_are_of_one_kind_so_that_a_number_and_a_text_are_never_the_same_person():
+    x, y = np.zeros((1, 2)), np.zeros(1)
+    for first, second in ((np.array([1]), np.array(["1"])), (np.array(["a"]), np.array([b"a"]))):
+        with pytest.raises(InputError, match="one kind"):
+            Examples.read([(x, y, first), (x, y, second)])
+    found = Examples.read([(x, y, np.array([1], np.int8)), (x, y, np.array([300]))])
+    assert found.persons.tolist() == [1, 300]
+
+
 def test_trees_of_arrays_are_put_together_leaf_by_leaf():
     x, y = examples()
     parts = [({"a": x[:9], "b": x[:9, :1]}, y[:9]), ({"a": x[9:], "b": x[9:, :1]}, y[9:])]

@@ -16,7 +16,7 @@ from discreet.learn import persons as persons_module
 from discreet.learn.lattice import LONGEST
 from discreet.learn.lot import microbatches
 from discreet.learn.objective import cross_entropy
-from discreet.learn.persons import by_person, fill_up
+from discreet.learn.persons import by_person, fill_up, read_persons
 from discreet.learn.trainer import train
 
 WHOSE = np.array([0] * 9 + [1] * 1 + [2] * 4 + [3] * 2 + [4] * 4)
@@ -205,3 +205,10 @@ def test_persons_that_are_no_names_are_refused(whose):
 def test_several_rows_without_persons_are_refused():
     with pytest.raises(InputError, match="whose each row is"):
         train(linear, cross_entropy, start(), people(), recipe(rows=2))
+
+
+@pytest.mark.parametrize("persons", [["a", "a\0"], np.array(["a", "a\0"], dtype=object), [2**64, 2**64 + 1]])
+def test_two_persons_are_never_read_as_one(persons):
+    """NumPy drops NUL at the end of a text: removing one of them would replace an example, not take it away."""
+    with pytest.raises(InputError, match="persons"):
+        read_persons(persons, 2)

@@ -91,8 +91,17 @@ def _put_together(data: Any, persons: Any) -> tuple[Tree, Tree, Any]:
     except (TypeError, ValueError):
         pass  # what it says may show a value
     else:
+        if own and _written(own[0], parts[2]):
+            # NumPy has written 1 as "1", which may be somebody else.
+            raise InputError("persons", Phrase("numbers and texts"), "of one kind in all chunks")
         return x, y, own[0] if own else persons
     raise InputError("data", Phrase("chunks that do not fit together"), "chunks whose rows have one shape and type")
+
+
+def _written(persons: NDArray[Any], parts: Iterable[Any]) -> bool:
+    """Whether these texts, put together from parts, were something else in one of them."""
+    kind = persons.dtype.kind
+    return kind in "US" and any(np.asarray(one).dtype.kind != kind for one in parts)
 
 
 def _check_numbers(tree: Tree, name: str) -> None:

@@ -7,6 +7,7 @@ Rows that are missing are filled up with one of the person's own, of weight zero
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +45,10 @@ def read_persons(persons: Any, rows: int) -> NDArray[Any]:
     found = np.asarray(persons, dtype=None if hasattr(persons, "dtype") else object)
     for kind, known in ((str, str), (int, (int, np.integer))):  # all of one kind: 1 and "1" are not the same person
         if found.dtype == object and all(isinstance(one, known) for one in found.flat):
-            found = found.astype(kind)
+            if kind is str and any(one.endswith("\0") for one in found.flat):  # NumPy would drop it: two persons as one
+                raise InputError("persons", Phrase("a text that ends in NUL"), "texts that do not end in NUL")
+            with suppress(OverflowError):  # refused below
+                found = found.astype(kind)
     if found.ndim != 1 or (found.size and found.dtype.kind not in "iuUS"):
         raise InputError("persons", Phrase(f"{found.dtype} of shape {found.shape}"), allowed, hint)
     if len(found) != rows:

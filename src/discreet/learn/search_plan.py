@@ -41,7 +41,7 @@ __all__ = ["SearchPlan", "plan_search"]
 _HELD_OUT = Fraction(1, 10)  # of the rows, for choosing on
 _TIME = (
     "The number of runs is drawn at random and neither recorded nor shown: the price rests on it. How long the search "
-    "takes tells it, so do not publish that."
+    "takes tells it, and so do the times of its charge and of its answer on the ledger: do not publish those."
 )
 
 
@@ -55,7 +55,7 @@ class SearchPlan:
         Whatever the candidates are, the kept model costs `cost`: all runs, or the choice, whichever is more, since
         every row is used for one of the two only, by a coin of its own. (Searches that were paid before count
         both.) With a random number of runs, that number is neither recorded nor told as the search goes; how long
-        it takes tells it. Proof: docs/proofs/training.md, "Search".
+        it takes, by a clock or by the times on the ledger, tells it. Proof: docs/proofs/training.md, "Search".
     """
 
     kind: ClassVar[str] = "search"

@@ -117,6 +117,14 @@ def test_many_rows_of_each_person_are_refused_before_they_are_laid_out():
     assert caught.value.field == "rows"
 
 
+def test_a_random_number_of_runs_is_refused_where_whoever_asks_sees_how_long_they_take(client):
+    pytest.importorskip("jax")
+    asked = {"target": "county", "examples": 100, "steps": 1, "lot": 10, "epsilon": 1}
+    asked |= {"settings": [{"rate": 0.1}, {"rate": 1}], "runs": 3}
+    found = client.post("/api/datasets/people/search/plan", json=asked)
+    assert (found.status_code, found.json()["field"]) == (422, "runs"), found.text
+
+
 def test_a_server_runs_no_code_that_a_caller_names(client):
     pytest.importorskip("jax")
     asked = {"target": "county", "examples": 100, "steps": 1, "lot": 10, "epsilon": 1}

@@ -203,6 +203,9 @@ def check_asked(ask: type[Ask], sent: Mapping[str, Any], declared: Described) ->
     hidden = sent.get("hidden") or []
     if len(hidden) > _LAYERS or not all(1 <= width <= _WIDEST for width in hidden):
         raise InputError("hidden", hidden, f"at most {_LAYERS} layers of 1 to {_WIDEST:,} units over HTTP")
+    if ask.kind == "search" and sent.get("runs") is not None:
+        hint = f"Whoever waits for the job learns their number, and the price rests on nobody knowing it. {_FREE}"
+        raise InputError("runs", sent["runs"], "left out over HTTP: every candidate is trained once", hint)
     tried = sent.get("settings") or []
     if len(tried) > _LAYERS**2:
         raise InputError("settings", Phrase(f"{len(tried)} candidates"), f"at most {_LAYERS**2} over HTTP")
