@@ -65,6 +65,21 @@ def test_a_run_on_arrays_is_charged_once_and_read_again_for_free(tmp_path):
     assert ledger.verify().problems == ()
 
 
+@pytest.mark.parametrize("kind", ["bfloat16", "float16", "float64", "int8", "bool"])
+@pytest.mark.parametrize("kept", [False, True])
+def test_rows_of_every_kind_are_trained_on(tmp_path, kind, kept):
+    x, y = examples()
+    file = {"checkpoint": tmp_path / "run"} if kept else {}
+    assert not charged(open_ledger(tmp_path), data=(x.astype(jnp.dtype(kind)), y), **file).replayed
+
+
+def test_masked_rows_are_refused_before_the_charge(tmp_path):
+    ledger, (x, y) = open_ledger(tmp_path), examples()
+    with pytest.raises(InputError, match="without a mask"):
+        charged(ledger, data=(np.ma.masked_array(x, mask=x > 0), y))
+    assert charges(ledger, "digits") == 0
+
+
 def test_an_id_answers_for_its_rows_its_model_and_its_optimizer_alone(tmp_path):
     ledger = open_ledger(tmp_path)
     charged(ledger)
