@@ -99,16 +99,15 @@ def damaged(content: bytes) -> list[bytes]:
         text = json.dumps({"a": {**header["a"], **change}}).encode()
         found.append(len(text).to_bytes(8, "little") + text + content[8 + size :])
     entry = json.dumps(header["a"])
-    for text in (
+    texts = [
         b"[1]",
         b"[" * 100_000,  # deeper than a parser goes
         f'{{"a":{entry},"a":{entry}}}'.encode(),
         json.dumps({"a": header["a"], "b": header["a"]}).encode(),  # both of the same bytes
         json.dumps({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}).encode(),  # bytes of no array
         json.dumps({"a": {"dtype": "F32", "shape": [0, 10**30], "data_offsets": [0, 0]}}).encode(),
-    ):
-        found.append(len(text).to_bytes(8, "little") + text + content[8 + size :])
-    return found
+    ]
+    return [*found, *(len(text).to_bytes(8, "little") + text + content[8 + size :] for text in texts)]
 
 
 def test_a_damaged_file_is_refused(tmp_path):
