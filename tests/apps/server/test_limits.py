@@ -117,6 +117,19 @@ def test_many_rows_of_each_person_are_refused_before_they_are_laid_out():
     assert caught.value.field == "rows"
 
 
+def test_many_runs_of_a_search_are_refused_before_they_are_priced():
+    def draft(runs):
+        ready = SimpleNamespace(training=SimpleNamespace(settings={"steps": 50}))
+        tried = [{"rate": 1}, {"steps": 100}]
+        return SimpleNamespace(ask=SimpleNamespace(kind="search", settings=tried, runs=runs), checked=ready)
+
+    limits.check_draft(draft("1000"), {})
+    limits.check_draft(draft(None), {})
+    with pytest.raises(InputError, match="over HTTP") as caught:
+        limits.check_draft(draft("1001"), {})
+    assert caught.value.field == "runs"
+
+
 def test_a_server_runs_no_code_that_a_caller_names(client):
     pytest.importorskip("jax")
     asked = {"target": "county", "examples": 100, "steps": 1, "lot": 10, "epsilon": 1}

@@ -289,6 +289,12 @@ def check_draft(draft: Draft[Any], price: Mapping[str, Any]) -> None:
         if whole > STEPS:
             allowed = f"candidates of at most {STEPS:,} steps in all over HTTP"
             raise InputError("settings", Phrase(f"{int(whole):,} steps"), allowed, _FREE)
+        if (runs := getattr(draft.ask, "runs", None)) is not None:
+            longest = max(as_written(one.get("steps", steps), "settings.steps") for one in tried)
+            if as_written(runs, "runs") * longest > STEPS:
+                raise InputError(
+                    "runs", runs, f"such that they have at most {STEPS:,} steps on average over HTTP", _FREE
+                )
 
 
 def _numbers(kind: str, ready: Any) -> int:
