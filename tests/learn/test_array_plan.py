@@ -6,9 +6,11 @@ import pytest
 
 pytest.importorskip("jax")
 
+import contextlib
 import signal
 import subprocess
 import sys
+import threading
 from fractions import Fraction
 
 import jax
@@ -22,8 +24,9 @@ import discreet
 from discreet import Unit
 from discreet.core.progress import listening
 from discreet.curator import read_release
-from discreet.errors import BudgetError, InputError
+from discreet.errors import BudgetError, InputError, RunError
 from discreet.learn import run as run_module
+from discreet.learn.examples import Examples
 from discreet.learn.model import Model
 from discreet.learn.objective import cross_entropy, squared
 from discreet.learn.trainer import train
@@ -63,6 +66,21 @@ def test_a_run_on_arrays_is_charged_once_and_read_again_for_free(tmp_path):
     assert "protects | one row" in model.card().to_markdown()
     assert repr(stored).startswith("[model 'line' on 'digits'; 15 weights")
     assert ledger.verify().problems == ()
+
+
+@pytest.mark.parametrize("kind", ["bfloat16", "float16", "float64", "int8", "bool"])
+@pytest.mark.parametrize("kept", [False, True])
+def test_rows_of_every_kind_are_trained_on(tmp_path, kind, kept):
+    x, y = examples()
+    file = {"checkpoint": tmp_path / "run"} if kept else {}
+    assert not charged(open_ledger(tmp_path), data=(x.astype(jnp.dtype(kind)), y), **file).replayed
+
+
+def test_masked_rows_are_refused_before_the_charge(tmp_path):
+    ledger, (x, y) = open_ledger(tmp_path), examples()
+    with pytest.raises(InputError, match="without a mask"):
+        charged(ledger, data=(np.ma.masked_array(x, mask=x > 0), y))
+    assert charges(ledger, "digits") == 0
 
 
 def test_an_id_answers_for_its_rows_its_model_and_its_optimizer_alone(tmp_path):
@@ -241,3 +259,39 @@ def test_without_a_ledger_a_checkpoint_alone_is_gone_on_with(tmp_path):
 
     with pytest.raises(InputError, match="augment"):
         train(linear, cross_entropy, start(), examples(), own, augment=other, checkpoint=kept)
+
+
+def test_a_file_kept_with_an_augmentation_is_not_gone_on_with_without_it(tmp_path):
+    kept, own = tmp_path / "run", recipe(copies=1)
+    train(linear, cross_entropy, start(), examples(), own, augment=lambda key, batch: batch, checkpoint=kept)
+    with pytest.raises(InputError, match="augment"):
+        train(linear, cross_entropy, start(), examples(), own, checkpoint=kept)
+
+
+def test_two_runs_that_are_given_one_file_share_no_secret(tmp_path, monkeypatch):
+    """Also where one finds the file of the other before it says of which rows it is."""
+    x, y = examples()
+    begun, secrets, whole = threading.Event(), {}, Examples.laid_out
+
+    def laid_out(self, rows, secret):
+        secrets[id(self.x)] = secret
+        if self.x is x:
+            begun.set()
+            second.join(timeout=1)  # of which there is time enough, where it does not wait
+        return whole(self, rows, secret)
+
+    monkeypatch.setattr(Examples, "laid_out", laid_out)
+    other = x + 1
+
+    def run_other():
+        begun.wait()
+        with contextlib.suppress(RunError):
+            charged(tmp_path / "books.db", "second", data=(other, y), checkpoint=tmp_path / "run")
+
+    open_ledger(tmp_path).close()
+    second = threading.Thread(target=run_other)
+    second.start()
+    charged(tmp_path / "books.db", "first", data=(x, y), checkpoint=tmp_path / "run")
+    second.join()
+    assert secrets[id(x)] != secrets[id(other)]
+    assert not list(tmp_path.glob(".run*"))

@@ -65,3 +65,11 @@ def test_a_card_says_what_an_attack_could_gain_and_what_canaries_showed():
     assert audited.audit == {"canaries": 1000, "guesses": 200, "right": 180, "epsilon at least": 1.79}
     assert "No audit was made" not in " ".join(audited.limits)
     assert "0.1% false alarms" in card.to_markdown()
+
+
+def test_names_on_a_card_are_text_and_no_markup():
+    recipe = Recipe(examples=50, lot=20, steps=1, bound=1, multiplier=4)
+    told = {"name": "<script>x</script>", "target": "a\n\n| protects | everyone |"}
+    text = Card.of_recipe(recipe, "1/1000000", dataset="d", **told).to_markdown()
+    assert "<script>" not in text.replace("\\<", "")
+    assert "\n| protects | everyone |" not in text

@@ -193,8 +193,24 @@ def test_a_model_with_keys_draws_for_each_row_of_a_person():
         ["a", 1] * 10,
         "ann",
         7,
+        [2**70, *WHOSE[1:]],
+        [True, *WHOSE[1:]],
+        ["a", "a\0", *map(str, WHOSE[2:])],
+        np.ma.masked_array(WHOSE, mask=np.arange(len(WHOSE)) == 0),
     ],
-    ids=["too few", "a table", "reals", "nobody", "mixed", "a text", "a number"],
+    ids=[
+        "too few",
+        "a table",
+        "reals",
+        "nobody",
+        "mixed",
+        "a text",
+        "a number",
+        "too large",
+        "yes or no",
+        "two that an array holds as one",
+        "masked",
+    ],
 )
 def test_persons_that_are_no_names_are_refused(whose):
     with pytest.raises(InputError) as caught:

@@ -27,7 +27,7 @@ from discreet.errors import InputError, RunError
 from discreet.learn import run as run_module
 from discreet.learn.checkpoint import Checkpoint, data_tag
 from discreet.learn.objective import cross_entropy
-from discreet.learn.run import fingerprint, identity_of, resume
+from discreet.learn.run import fingerprint, identity_of, optimizer_fingerprint, resume
 from discreet.learn.trainer import losses_of
 from discreet.ledger.door import ATTEMPTS
 from discreet.ledger.ledger import Ledger
@@ -42,6 +42,38 @@ def test_a_checkpoint_of_other_data_is_refused(tmp_path):
     with pytest.raises(InputError, match="on the same data"):
         again.go((x, 1 - y))
     assert data_tag(bytes(32), x) != data_tag(bytes(31) + b"1", x)
+
+
+def scaled_in_python(scale):
+    """An optimiser whose steps are computed where no fingerprint reaches."""
+
+    def update(gradient, state, params=None):
+        def step(leaf):
+            shape = jax.ShapeDtypeStruct(leaf.shape, leaf.dtype)
+            return jax.pure_callback(lambda value: np.asarray(-scale * value, np.float32), shape, leaf)
+
+        return jax.tree.map(step, gradient), state
+
+    return optax.GradientTransformation(lambda params: (), update)
+
+
+def test_an_optimizer_that_calls_python_is_refused():
+    params = {"w": np.zeros((3, 2), np.float32)}
+    with pytest.raises(InputError, match="without callbacks") as caught:
+        optimizer_fingerprint(scaled_in_python(0.1), params)
+    assert caught.value.field == "optimizer"
+    with pytest.raises(InputError, match="without callbacks"):  # at any depth
+        optimizer_fingerprint(optax.chain(optax.clip(1.0), scaled_in_python(0.1)), params)
+
+
+def test_a_key_in_a_model_is_part_of_its_fingerprint():
+    def shifted(seed):
+        key = jax.random.key(seed)
+        return losses_of(lambda params, x: x @ params["w"] + jax.random.normal(key, (2,)), cross_entropy)
+
+    params, batch = {"w": np.zeros((3, 2), np.float32)}, few()
+    assert fingerprint(shifted(1), params, batch) == fingerprint(shifted(1), params, batch)
+    assert fingerprint(shifted(1), params, batch) != fingerprint(shifted(2), params, batch)
 
 
 KILLED = """

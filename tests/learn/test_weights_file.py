@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("jax")
 
 import json
+import zipfile
 
 import jax.numpy as jnp
 import numpy as np
@@ -97,8 +98,16 @@ def damaged(content: bytes) -> list[bytes]:
     ):
         text = json.dumps({"a": {**header["a"], **change}}).encode()
         found.append(len(text).to_bytes(8, "little") + text + content[8 + size :])
-    text = json.dumps([1]).encode()
-    return [*found, len(text).to_bytes(8, "little") + text]
+    entry = json.dumps(header["a"])
+    texts = [
+        b"[1]",
+        b"[" * 100_000,  # deeper than a parser goes
+        f'{{"a":{entry},"a":{entry}}}'.encode(),
+        json.dumps({"a": header["a"], "b": header["a"]}).encode(),  # both of the same bytes
+        json.dumps({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}).encode(),  # bytes of no array
+        json.dumps({"a": {"dtype": "F32", "shape": [0, 10**30], "data_offsets": [0, 0]}}).encode(),
+    ]
+    return [*found, *(len(text).to_bytes(8, "little") + text + content[8 + size :] for text in texts)]
 
 
 def test_a_damaged_file_is_refused(tmp_path):
@@ -110,6 +119,28 @@ def test_a_damaged_file_is_refused(tmp_path):
     (tmp_path / "w.npz").write_bytes(b"PK nothing")
     with pytest.raises(InputError, match="undamaged"):
         read_weights(tmp_path / "w.npz")
+
+
+@pytest.mark.parametrize("held", [np.array(["word"]), np.array([{}]), np.zeros(2, [("a", "f4")])])
+def test_an_archive_of_something_else_than_numbers_is_refused(tmp_path, held):
+    np.savez(tmp_path / "w.npz", a=held)
+    with pytest.raises(InputError, match="undamaged"):
+        read_weights(tmp_path / "w.npz")
+
+
+def test_an_archive_with_a_file_that_is_no_array_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "w.npz", "w") as file:
+        file.writestr("a.txt", "word")
+    with pytest.raises(InputError, match="undamaged"):
+        read_weights(tmp_path / "w.npz")
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_weights_may_have_any_name_and_kind(tmp_path, ending):
+    kept = {name: jnp.ones(2, jnp.bfloat16) for name in ("file", "allow_pickle", "self", "a/b")}
+    found = read_weights(write_weights(tmp_path / f"w{ending}", kept))
+    assert sorted(found) == sorted(kept)
+    assert all(array.tolist() == [1.0, 1.0] for array in found.values())
 
 
 def test_what_cannot_be_a_file_of_weights_is_refused(tmp_path):

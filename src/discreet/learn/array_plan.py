@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -174,15 +175,17 @@ class ArrayRun:
         path, recipe = checkpoint_path(checkpoint), settle_noise(self.recipe, self.params)
         losses = self._model.losses
         own = {} if self.augment is None else {"augment": augment_fingerprint(self.augment, self._two)}
-        run = resume(
-            losses,
-            self.params,
-            recipe,
-            identity_of(recipe, fingerprint(losses, self.params, self._two), **own),
-            checkpoint=None if path is None else Checkpoint(path),
-            optimizer=self.optimizer,
-            augment=self.augment,
-            devices=self.devices,
-        )
-        run.keep()
-        return run.go(self.examples.laid_out(recipe.rows, run.secret))
+        kept = None if path is None else Checkpoint(path)
+        with nullcontext() if kept is None else kept.held():
+            run = resume(
+                losses,
+                self.params,
+                recipe,
+                identity_of(recipe, fingerprint(losses, self.params, self._two), **own),
+                checkpoint=kept,
+                optimizer=self.optimizer,
+                augment=self.augment,
+                devices=self.devices,
+            )
+            run.keep()
+            return run.go(self.examples.laid_out(recipe.rows, run.secret))

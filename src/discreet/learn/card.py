@@ -194,7 +194,7 @@ class Card:
             ("attack risk", self.attack_risk.text()),
             ("audit", "none" if self.audit is None else "; ".join(f"{k}: {v}" for k, v in self.audit.items())),
         ]
-        title = f"# Model card: {self.name} of {self.target}" if self.target else f"# Model card: {self.name}"
+        title = f"# Model card: {_inline(f'{self.name} of {self.target}' if self.target else self.name)}"
         lines = [title, "", f"Trained on {self.dataset!r} with discreet {__version__}.", ""]
         lines += ["| | |", "|---|---|", *(f"| {name} | {_inline(text)} |" for name, text in rows), "", "## Limits", ""]
         return "\n".join([*lines, *(f"- {limit}" for limit in self.limits)]) + "\n"
@@ -215,4 +215,4 @@ def _averaged(recipe: Recipe) -> str:
 
 
 def _inline(text: str) -> str:
-    return " ".join(str(text).split()).replace("|", "\\|")
+    return " ".join(str(text).split()).replace("|", "\\|").replace("<", "\\<")

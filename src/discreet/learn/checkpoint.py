@@ -14,6 +14,7 @@ import os
 import re
 import zipfile
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ import numpy as np
 
 from discreet.errors import InputError
 from discreet.learn.step import State
+from discreet.ledger.lock import file_lock
 
 __all__ = ["Checkpoint", "Kept", "backend", "data_tag"]
 
@@ -50,6 +52,10 @@ class Checkpoint:
     """
 
     path: Path
+
+    def held(self) -> AbstractContextManager[None]:
+        """Hold the file for one run, waiting for another to end: a secret that is not used yet is for one of them."""
+        return file_lock(self.path.with_name(f".{self.path.name}.lock"), remove=True)
 
     def save(self, state: State, secret: bytes, losses: list[float], identity: Mapping[str, str]) -> None:
         """Write the whole file beside its place, make it durable, then put it there in one move."""
@@ -86,7 +92,8 @@ class Checkpoint:
         if head is None:
             return None
         kept = head["identity"]
-        changed = [name for name, text in identity.items() if kept.get(name) != text]
+        named = [*identity, *(name for name in kept if name not in identity and name != "data")]
+        changed = [name for name in named if kept.get(name) != identity.get(name)]
         if changed:
             hint = "Put back what it was, or delete the file and release under a new id, which is charged anew."
             raise InputError(
@@ -161,7 +168,7 @@ def data_tag(secret: bytes, arrays: Tree) -> str:
     for leaf in jax.tree.leaves(arrays):
         array = np.ascontiguousarray(leaf)
         digest.update(f"{array.dtype}{array.shape}".encode())
-        digest.update(array.data)
+        digest.update(array.reshape(-1).view(np.uint8))  # as bytes: bfloat16 has no buffer of its own
     return hmac.digest(secret, b"data" + digest.digest(), "sha256").hex()
 
 

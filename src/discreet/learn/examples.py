@@ -112,6 +112,8 @@ def _check_numbers(tree: Tree, name: str) -> None:
     for leaf in leaves:
         if np.ndim(leaf) == 0 and isinstance(leaf, (bool, int, float, complex, str)):
             raise InputError(name, kind_of(leaf), "an array", f"Use numpy.asarray({name}).")
+        if isinstance(leaf, np.ma.MaskedArray):
+            raise InputError(name, kind_of(leaf), "an array without a mask", "Fill in or leave out what is missing.")
         if not hasattr(leaf, "dtype"):
             raise InputError(name, kind_of(leaf), "an array of numbers", f"Of a DataFrame take {name}.to_numpy().")
         real = jnp.issubdtype(leaf.dtype, jnp.floating) or leaf.dtype.kind in "biu"

@@ -26,6 +26,7 @@ Tree = Any
 Array = Any
 _NAMES = ("logistic", "mlp")
 _WIDEST = 100_000
+_LONGEST = 200  # characters of a name, which cards and pages show
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +43,11 @@ class Model:
     loss: Callable[[Array, Array], Array] | None = None
     name: str = "model"
     hidden: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        named = isinstance(self.name, str) and 0 < len(self.name) <= _LONGEST and self.name.isprintable()
+        if not named:
+            raise InputError("name", self.name, f"a printable name of at most {_LONGEST} characters")
 
     @property
     def losses(self) -> Losses:

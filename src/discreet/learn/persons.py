@@ -7,7 +7,6 @@ Rows that are missing are filled up with one of the person's own, of weight zero
 from __future__ import annotations
 
 import hashlib
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,20 +39,27 @@ class PersonLosses:
 def read_persons(persons: Any, rows: int) -> NDArray[Any]:
     """Who each row belongs to: whole numbers or texts, one for each row."""
     allowed, hint = "an array of whole numbers or texts, one for each row", "Leave out rows that belong to nobody."
-    if not hasattr(persons, "__len__") or isinstance(persons, (str, bytes)):
+    if not hasattr(persons, "__len__") or isinstance(persons, (str, bytes, np.ma.MaskedArray)):
         raise InputError("persons", kind_of(persons), allowed)
     found = np.asarray(persons, dtype=None if hasattr(persons, "dtype") else object)
-    for kind, known in ((str, str), (int, (int, np.integer))):  # all of one kind: 1 and "1" are not the same person
-        if found.dtype == object and all(isinstance(one, known) for one in found.flat):
+    for kind, known in ((str, _is_text), (int, _is_whole)):  # all of one kind: 1 and "1" are not the same person
+        if found.dtype == object and all(map(known, found.flat)):
             if kind is str and any(one.endswith("\0") for one in found.flat):  # NumPy would drop it: two persons as one
                 raise InputError("persons", Phrase("a text that ends in NUL"), "texts that do not end in NUL")
-            with suppress(OverflowError):  # refused below
-                found = found.astype(kind)
+            found = found.astype(kind)
     if found.ndim != 1 or (found.size and found.dtype.kind not in "iuUS"):
         raise InputError("persons", Phrase(f"{found.dtype} of shape {found.shape}"), allowed, hint)
     if len(found) != rows:
         raise InputError("persons", Phrase(f"{len(found):,} of them"), f"one for each of the {rows:,} rows")
     return found
+
+
+def _is_text(person: Any) -> bool:
+    return isinstance(person, str)
+
+
+def _is_whole(person: Any) -> bool:
+    return isinstance(person, (int, np.integer)) and not isinstance(person, bool) and -(2**63) <= person < 2**63
 
 
 def by_person(data: Tree, persons: NDArray[Any], rows: int, secret: bytes) -> Tree:

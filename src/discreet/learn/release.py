@@ -53,8 +53,11 @@ class ModelRelease(Publication):
         entry = result["train"]
         encoding = None if entry["encoding"] is None else Encoding.from_dict(entry["encoding"])
         described = {**entry["model"], **{name: entry[name] for name in ("loss",) if name in entry}}
+        weights = unpack_weights(entry["weights"])
         if model is None and encoding is not None and described["name"] in ("logistic", "mlp"):
-            model = fit_model(model_named(described["name"], described["hidden"]), encoding)
+            named = fit_model(model_named(described["name"], described["hidden"]), encoding)
+            # A model of a caller's own may be called so, too.
+            model = named if _shapes(named) == [one.shape for one in weights] else None
         return cls(
             **answer.provenance(cost, remaining),
             time=answer.time,
@@ -67,7 +70,7 @@ class ModelRelease(Publication):
             counted=entry["count"] is not None,
             tuning=entry.get("tuning", ""),
             losses=entry["losses"],
-            weights=unpack_weights(entry["weights"]),
+            weights=weights,
             model=model,
             stale=answer.stale,
         )
@@ -76,8 +79,7 @@ class ModelRelease(Publication):
         """The same with the function its weights belong to, and parameters of their shapes."""
         if self.encoding is not None:
             model = fit_model(model, self.encoding)
-        shapes = [tuple(np.shape(leaf)) for leaf in jax.tree.leaves(model.params)]
-        if shapes != (own := [weights.shape for weights in self.weights]):
+        if (shapes := _shapes(model)) != (own := [weights.shape for weights in self.weights]):
             raise InputError("model", Phrase(f"parameters of shapes {shapes}"), f"one with parameters of shapes {own}")
         return replace(self, model=model)
 
@@ -156,3 +158,8 @@ class ModelRelease(Publication):
         many = sum(weights.size for weights in self.weights)
         of = f" of {self.target!r}" if self.target else ""
         return f"[model {self.described['name']!r}{of} on {self.dataset!r}; {many:,} weights; {self.about}]"
+
+
+def _shapes(model: Model) -> list[tuple[int, ...]]:
+    """Of all parameters, in order."""
+    return [tuple(np.shape(leaf)) for leaf in jax.tree.leaves(model.params)]

@@ -142,7 +142,7 @@ def fingerprint(losses: Losses, params: Tree, batch: Tree) -> str:
     def whole(params: Tree, batch: Tree) -> Tree:
         return losses(params, batch), jax.grad(lambda now: jnp.sum(losses(now, batch)))(params)
 
-    return _hash(whole, (params, batch), starts=params)
+    return _hash("model", whole, (params, batch), starts=params)
 
 
 def optimizer_fingerprint(optimizer: Optimizer, params: Tree) -> str:
@@ -152,7 +152,7 @@ def optimizer_fingerprint(optimizer: Optimizer, params: Tree) -> str:
         state = optimizer.init(params)
         return state, optimizer.update(gradient, state, params)
 
-    return _hash(whole, (params, params))
+    return _hash("optimizer", whole, (params, params))
 
 
 def augment_fingerprint(augment: Augment, batch: Tree) -> str:
@@ -162,19 +162,40 @@ def augment_fingerprint(augment: Augment, batch: Tree) -> str:
     def whole(words: Tree, row: Tree) -> Tree:
         return augment(jax.random.wrap_key_data(words, impl="threefry2x32"), row)
 
-    return _hash(whole, (np.zeros(2, np.uint32), one))
+    return _hash("augment", whole, (np.zeros(2, np.uint32), one))
 
 
-def _hash(function: Callable[..., Tree], given: tuple[Tree, ...], starts: Tree = ()) -> str:
+def _hash(field: str, function: Callable[..., Tree], given: tuple[Tree, ...], starts: Tree = ()) -> str:
+    """A hash of a program. One that calls back into Python is refused: what is computed there has none."""
     program = jax.make_jaxpr(function)(*given)
+    if calls := sorted(name for name in _primitives(program) if "callback" in name):
+        hint = "Write it in JAX: a run goes on, and an id answers, only where the same is computed."
+        raise InputError(field, Phrase(f"one with {calls[0]}"), "computed by JAX alone, without callbacks", hint)
     digest = hashlib.sha256(re.sub(r"0x[0-9a-f]+", "", str(program)).encode())  # addresses differ between processes
     digest.update(str(jax.tree.structure(given)).encode())
     # The text of a program names the arrays in it; their values are added here.
     for array in (*_arrays(program), *jax.tree.leaves(starts)):
-        held = np.asarray(array)
+        typed = jnp.issubdtype(getattr(array, "dtype", None), jax.dtypes.prng_key)
+        held = np.asarray(jax.random.key_data(array) if typed else array)
         digest.update(f"{held.dtype}{held.shape}".encode())
         digest.update(held.tobytes())
     return digest.hexdigest()
+
+
+def _primitives(part: Any) -> Iterator[str]:
+    """The names of what a program is made of, at any depth."""
+    match part:
+        case ClosedJaxpr() | Jaxpr():
+            for one in getattr(part, "jaxpr", part).eqns:
+                yield one.primitive.name
+                yield from _primitives(one.params)
+        case dict():
+            yield from _primitives(list(part.values()))
+        case tuple() | list():
+            for one in part:
+                yield from _primitives(one)
+        case _:
+            return
 
 
 def _arrays(part: Any) -> Iterator[Any]:

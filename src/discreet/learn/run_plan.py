@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -151,14 +151,15 @@ class RunPlan:
 
         When the model is on the ledger, or the run has failed, the checkpoint and the secret in it are destroyed.
         """
-        if self.checkpoint is not None and not answered:
-            self.resume()
-        try:
-            yield
-        except RunError:
+        with nullcontext() if self.checkpoint is None else Checkpoint(self.checkpoint).held():
+            if self.checkpoint is not None and not answered:
+                self.resume()
+            try:
+                yield
+            except RunError:
+                self.clear()
+                raise
             self.clear()
-            raise
-        self.clear()
 
     def clear(self) -> None:
         """Destroy the checkpoint, if it is of this plan and not of another run that was given the same file."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,7 @@ _KINDS = {
 }
 _LONGEST = 100_000_000  # bytes of a header, as other readers have it
 _ABOUT = "__metadata__"
+_NUMBERS = "biuf"  # kinds of numpy that stand in a .npz file as themselves
 
 
 def names_of(params: Tree) -> list[str]:
@@ -60,8 +62,7 @@ def write_weights(path: str | Path, weights: Mapping[str, Any], about: Mapping[s
     arrays = {name: np.asarray(array) for name, array in weights.items()}
     match target.suffix:
         case ".npz":
-            named: dict[str, Any] = dict(arrays)
-            np.savez(target, **named)
+            _write_numpy(target, arrays)
         case ".safetensors":
             target.write_bytes(_packed(arrays, about or {}))
         case _:
@@ -124,7 +125,8 @@ def _unpacked(path: Path) -> dict[str, NDArray[Any]]:
         size = int.from_bytes(content[:8], "little")
         if len(content) < 8 or size > min(_LONGEST, len(content) - 8):
             raise ValueError
-        header, body = json.loads(content[8 : 8 + size]), memoryview(content)[8 + size :]
+        header = json.loads(content[8 : 8 + size], object_pairs_hook=_once_each)
+        body, used = memoryview(content)[8 + size :], []
         found: dict[str, NDArray[Any]] = {}
         for name, entry in header.items():
             if name == _ABOUT:
@@ -133,15 +135,41 @@ def _unpacked(path: Path) -> dict[str, NDArray[Any]]:
             if not 0 <= start <= end <= len(body) or math.prod(entry["shape"]) * kind.itemsize != end - start:
                 raise ValueError
             found[name] = np.frombuffer(body[start:end], kind).reshape(entry["shape"])
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise InputError("path", str(path), "an undamaged .safetensors file") from None
+            used.append((start, end))
+        # Without overlaps and gaps, as the format says: each byte is of one array.
+        ends = [0, *(end for _, end in sorted(used))]
+        if ends != [*(start for start, _ in sorted(used)), len(body)]:
+            raise ValueError
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+        pass  # what it says may show what the file holds
+    else:
+        return found
+    raise InputError("path", str(path), "an undamaged .safetensors file")
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The names and values of a JSON object, each name once: readers differ in which of two they take."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError
     return found
+
+
+def _write_numpy(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """As `numpy.savez`, whose own arguments are names that no array can have. bfloat16 is written as float32."""
+    with zipfile.ZipFile(path, "w", allowZip64=True) as file:
+        for name, array in arrays.items():
+            plain = array if array.dtype.kind in _NUMBERS else array.astype(np.float32)
+            with file.open(f"{name}.npy", "w", force_zip64=True) as out:
+                np.lib.format.write_array(out, plain, allow_pickle=False)
 
 
 def _from_numpy(path: Path) -> dict[str, NDArray[Any]]:
     try:
         with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
+            found = {name: file[name] for name in file.files}
+        if all(isinstance(array, np.ndarray) and array.dtype.kind in _NUMBERS for array in found.values()):
+            return found
     except Exception:  # whatever a damaged archive makes numpy raise
         pass
     raise InputError("path", str(path), "an undamaged .npz file of arrays")
