@@ -168,7 +168,7 @@ def data_tag(secret: bytes, arrays: Tree) -> str:
     for leaf in jax.tree.leaves(arrays):
         array = np.ascontiguousarray(leaf)
         digest.update(f"{array.dtype}{array.shape}".encode())
-        digest.update(array.reshape(-1).view(np.uint8))  # as bytes: bfloat16 has no buffer of its own
+        digest.update(array.reshape(-1).view(np.uint8).data)  # as bytes: bfloat16 has no buffer of its own
     return hmac.digest(secret, b"data" + digest.digest(), "sha256").hex()
 
 

@@ -59,7 +59,7 @@ def _is_text(person: Any) -> bool:
 
 
 def _is_whole(person: Any) -> bool:
-    return isinstance(person, (int, np.integer)) and not isinstance(person, bool) and -(2**63) <= person < 2**63
+    return isinstance(person, (int, np.integer)) and not isinstance(person, bool) and -(2**63) <= int(person) < 2**63
 
 
 def by_person(data: Tree, persons: NDArray[Any], rows: int, secret: bytes) -> Tree:

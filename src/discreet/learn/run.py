@@ -175,7 +175,7 @@ def _hash(field: str, function: Callable[..., Tree], given: tuple[Tree, ...], st
     digest.update(str(jax.tree.structure(given)).encode())
     # The text of a program names the arrays in it; their values are added here.
     for array in (*_arrays(program), *jax.tree.leaves(starts)):
-        typed = jnp.issubdtype(getattr(array, "dtype", None), jax.dtypes.prng_key)
+        typed = hasattr(array, "dtype") and jnp.issubdtype(array.dtype, jax.dtypes.prng_key)
         held = np.asarray(jax.random.key_data(array) if typed else array)
         digest.update(f"{held.dtype}{held.shape}".encode())
         digest.update(held.tobytes())
