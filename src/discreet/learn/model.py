@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.learn.encoding import Encoding
 from discreet.learn.gradients import Augment, Losses
 from discreet.learn.objective import cross_entropy, squared
@@ -99,7 +99,8 @@ def fit_model(model: Model, encoding: Encoding) -> Model:
         shape = getattr(found, "shape", None)
     except (TypeError, ValueError) as problem:
         allowed = f"a function of (params, x) that takes x of shape (examples, {encoding.width})"
-        raise InputError("model", str(problem).splitlines()[0][:200], allowed) from None
+        hint = f"It says: {str(problem).splitlines()[0][:200]}"
+        raise InputError("model", Phrase("one that fails"), allowed, hint) from None
     if model.loss is None and shape not in ((2, outputs), (2,) if outputs == 1 else (2, outputs)):
         raise InputError(
             "model", shape, f"a model with outputs of shape (examples, {outputs}) for {encoding.target.name!r}"

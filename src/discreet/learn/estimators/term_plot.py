@@ -10,7 +10,7 @@ from discreet.show import Axis, Bar, Line, Picture, Scale, bars, lines
 __all__ = ["draw_term"]
 
 
-def draw_term(name: str, values: Floats, errors: Floats, edges: Floats | None, level: float) -> Picture:
+def draw_term(name: str, values: Floats, errors: Floats, edges: Floats | None, level: float, adds: str) -> Picture:
     """What each bin adds to a score, and its confidence interval; `edges` of a number's bins, None for categories.
 
     The last value is for what is missing or unknown: it is drawn for categories, and named for numbers.
@@ -24,7 +24,7 @@ def draw_term(name: str, values: Floats, errors: Floats, edges: Floats | None, l
             for label, value, half in zip(names, values, wide, strict=True)
         ]
         title = f"{name} (missing or unknown: the last)"
-        return bars(title, data, points=True, heads=("", "adds to the score", "from", "to"))
+        return bars(title, data, points=True, heads=("", adds, "from", "to"))
     series = [
         Line("term", _stairs(edges, values)),
         Line(f"{share}, from", _stairs(edges, values - wide)),
@@ -32,7 +32,7 @@ def draw_term(name: str, values: Floats, errors: Floats, edges: Floats | None, l
     ]
     heights = [point[1] for line in series for point in line.points]
     title = f"{name} (missing: {values[-1]:.2g} ± {wide[-1]:.2g})"
-    up = Axis(Scale.around(heights, zero=True), "adds to the score")
+    up = Axis(Scale.around(heights, zero=True), adds)
     return lines(title, series, x=Axis(Scale.around(edges.tolist(), room=0), name), y=up, dots=False)
 
 
