@@ -65,6 +65,16 @@ def test_a_run_on_arrays_is_charged_once_and_read_again_for_free(tmp_path):
     assert ledger.verify().problems == ()
 
 
+def test_rows_that_a_model_cannot_take_are_refused_by_name(tmp_path):
+    model, (x, _) = charged(open_ledger(tmp_path)), examples()
+    for rows in (np.hstack([x, x]), x[0], "words", np.full_like(x, np.nan)):
+        with pytest.raises(InputError, match=r"^`rows` must be"):
+            model.predict(rows)
+    with pytest.raises(InputError, match=r"a Model\(apply, params\); got a whole number"):
+        model.using(5)
+    assert len(model.predict(x[:2])) == 2
+
+
 def test_an_id_answers_for_its_rows_its_model_and_its_optimizer_alone(tmp_path):
     ledger = open_ledger(tmp_path)
     charged(ledger)

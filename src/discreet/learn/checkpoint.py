@@ -21,6 +21,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from attrs import field, frozen
 
 from discreet.errors import InputError
 from discreet.learn.step import State
@@ -41,7 +42,7 @@ class Kept:
     identity: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checkpoint:
     """A file that a run is kept in.
 
@@ -49,7 +50,7 @@ class Checkpoint:
     run only goes on where all are what they were.
     """
 
-    path: Path
+    path: Path = field(converter=Path)
 
     def save(self, state: State, secret: bytes, losses: list[float], identity: Mapping[str, str]) -> None:
         """Write the whole file beside its place, make it durable, then put it there in one move."""
