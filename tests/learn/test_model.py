@@ -30,6 +30,8 @@ def test_a_model_of_ones_own_must_fit(curator):
 
 def test_models_by_name():
     assert model_named("mlp").hidden == (64,)
+    with pytest.raises(InputError, match="MODULE:OBJECT"):
+        model_named("mine.net")
     assert model_named("logistic").hidden == ()
     assert STEPS == 2**20
 

@@ -57,7 +57,8 @@ class Model:
 def model_named(name: str, hidden: Sequence[int] = ()) -> Model:
     """ "logistic" (one line for each class, or for a number) or "mlp" (layers of `hidden` units between)."""
     if name not in _NAMES:
-        raise InputError("model", name, "a Model, or the name of one", among=_NAMES)
+        hint = "On a command line a model of your own is named MODULE:OBJECT, such as mine:net."
+        raise InputError("model", name, "a Model, or the name of one", hint, among=_NAMES)
     sizes = tuple(hidden) if name == "mlp" else ()
     if name == "mlp" and not sizes:
         sizes = (64,)
