@@ -40,7 +40,7 @@ def read_runs(runs: Number | RunCount | None) -> RunCount | None:
     if runs is None or isinstance(runs, RunCount):
         return runs
     try:
-        return RunCount(runs)  # type: ignore[arg-type]  # converted
+        return RunCount(runs)
     except InputError as problem:
         raise problem.about("runs") from None
 
