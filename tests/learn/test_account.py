@@ -27,6 +27,8 @@ def test_no_ledger_is_no_account():
         ({"allotment": "models"}, "ledger"),
         ({"ledger": "books.db"}, "dataset"),
         ({"ledger": 3, "dataset": "people"}, "ledger"),
+        ({"ledger": "books.db", "dataset": "people", "release": 7}, "release"),
+        ({"ledger": "books.db", "dataset": 7}, "dataset"),
     ],
 )
 def test_half_an_account_is_refused(given, field):

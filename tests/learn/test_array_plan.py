@@ -83,6 +83,16 @@ def test_masked_rows_are_refused_before_the_charge(tmp_path):
     assert charges(ledger, "digits") == 0
 
 
+def test_rows_that_a_model_cannot_take_are_refused_by_name(tmp_path):
+    model, (x, _) = charged(open_ledger(tmp_path)), examples()
+    for rows in (np.hstack([x, x]), x[0], "words", np.full_like(x, np.nan)):
+        with pytest.raises(InputError, match=r"^`rows` must be"):
+            model.predict(rows)
+    with pytest.raises(InputError, match=r"a Model\(apply, params\); got a whole number"):
+        model.using(5)
+    assert len(model.predict(x[:2])) == 2
+
+
 def test_an_id_answers_for_its_rows_its_model_and_its_optimizer_alone(tmp_path):
     ledger = open_ledger(tmp_path)
     charged(ledger)

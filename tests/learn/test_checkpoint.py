@@ -94,5 +94,5 @@ def test_only_what_a_save_left_beside_the_file_is_destroyed(tmp_path):
     others = [tmp_path / name for name in (".run1.77", ".run[1].b.77", ".run[1].77b", ".run[1]")]
     for path in mine + others:
         path.write_bytes(b"secret")
-    Checkpoint(mine[0]).destroy()
+    Checkpoint(str(mine[0])).destroy()
     assert sorted(tmp_path.iterdir()) == sorted(others)

@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("jax")
 
 import numpy as np
+import scipy.sparse
 from train_steps import SECRET, examples, flat, linear, recipe, start
 
 from discreet.errors import InputError
@@ -75,3 +76,20 @@ def test_what_is_neither_a_pair_nor_chunks_is_refused_without_showing_a_value(da
     assert caught.value.field == "data"
     assert "secret" not in str(caught.value)
     assert "0.0" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("x", "said"),
+    [
+        ([[1.0, 2.0], [3.0, 4.0]], r"got a list\. Use numpy\.asarray\(x\)"),
+        (scipy.sparse.csr_matrix(np.eye(2)), r"got a sparse matrix\. Use x\.toarray\(\)"),
+    ],
+)
+def test_rows_in_another_form_are_told_how_to_become_an_array(x, said):
+    with pytest.raises(InputError, match=said):
+        Examples.read((x, np.zeros(2)))
+
+
+def test_a_pair_in_a_list_is_told_to_be_a_tuple():
+    with pytest.raises(InputError, match="round brackets"):
+        Examples.read([np.zeros((3, 2)), np.zeros(3)])

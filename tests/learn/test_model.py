@@ -24,12 +24,14 @@ def test_a_model_of_ones_own_must_fit(curator):
 
     with pytest.raises(InputError, match=r"outputs of shape \(examples, 2\)"):
         curator.train(Model(lines, np.zeros((8, 5), np.float32)), target="rich", examples=400)
-    with pytest.raises(InputError, match=r"x of shape \(examples, 8\)"):
+    with pytest.raises(InputError, match=r"x of shape \(examples, 8\); got one that fails\. It says: "):
         curator.train(Model(lines, np.zeros((3, 2), np.float32)), target="rich", examples=400)
 
 
 def test_models_by_name():
     assert model_named("mlp").hidden == (64,)
+    with pytest.raises(InputError, match="MODULE:OBJECT"):
+        model_named("mine.net")
     assert model_named("logistic").hidden == ()
     assert STEPS == 2**20
 

@@ -62,7 +62,7 @@ def test_a_file_of_another_plan_is_refused_first_and_left_alone(plan):
 def test_a_file_is_in_a_folder_that_exists(tmp_path):
     assert checkpoint_path(None) is None
     assert checkpoint_path(str(tmp_path / "run")) == tmp_path / "run"
-    for path in (tmp_path, tmp_path / "absent" / "run"):
+    for path in (tmp_path, tmp_path / "absent" / "run", 5):
         with pytest.raises(InputError) as caught:
             checkpoint_path(path)
         assert caught.value.field == "checkpoint"

@@ -281,3 +281,19 @@ def test_a_search_that_was_paid_with_the_noise_of_before_is_read_again(curator):
         again = offer.release(release="old")
     assert again.recipe == first.recipe
     assert charges(curator.ledger) == 1
+
+
+def test_runs_are_a_law_or_its_mean():
+    assert Search([recipe()], runs=3) == Search([recipe()], runs=RunCount(3))
+
+
+@pytest.mark.parametrize("runs", [0, 1, -1, "many", True, float("nan")])
+def test_a_number_of_runs_that_is_none_is_refused_by_name(runs):
+    with pytest.raises(InputError, match=r"^`runs` must be"):
+        Search([recipe()], runs=runs)
+
+
+@pytest.mark.parametrize("recipes", [None, [], [{"rate": 1}], 3])
+def test_what_is_no_list_of_recipes_is_refused(recipes):
+    with pytest.raises(InputError, match="a list of at least one Recipe"):
+        Search(recipes)

@@ -147,6 +147,10 @@ def test_what_cannot_be_a_file_of_weights_is_refused(tmp_path):
     for path in (tmp_path / "w.bin", tmp_path / "absent.npz", tmp_path):
         with pytest.raises(InputError, match="ending"):
             read_weights(path)
+    with pytest.raises(InputError, match="folder that exists"):
+        write_weights(tmp_path / "absent" / "w.npz", {"a": np.ones(1)})
+    with pytest.raises(InputError, match="path of a file; got a whole number"):
+        read_weights(5)
     with pytest.raises(InputError, match=r"ends in .npz or .safetensors"):
         write_weights(tmp_path / "w.bin", {"a": np.ones(1)})
     with pytest.raises(InputError, match="arrays of numbers"):

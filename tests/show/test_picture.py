@@ -48,6 +48,8 @@ def test_files_by_their_endings(tmp_path):
     assert PEOPLE.save(tmp_path / "a.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     with pytest.raises(InputError, match="path"):
         PEOPLE.save(tmp_path / "a.gif")
+    with pytest.raises(InputError, match="folder that exists"):
+        PEOPLE.save(tmp_path / "absent" / "a.svg")
 
 
 def test_other_files_need_an_extra(tmp_path, monkeypatch):

@@ -49,7 +49,7 @@ def as_written(value: Number, field: str) -> Fraction:
 
 
 def _finite(value: object, field: str, *, written: bool) -> Fraction:
-    allowed = "a finite number (int, float, Fraction, Decimal or a string such as '0.1' or '1/3')"
+    allowed = "a finite number, such as 0.1 or 1/3"
     if isinstance(value, bool):
         raise InputError(field, value, allowed)
     if isinstance(value, Fraction):

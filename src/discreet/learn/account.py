@@ -14,7 +14,7 @@ from discreet.core.loss import Loss
 from discreet.core.plan import Plan
 from discreet.errors import InputError, kind_of
 from discreet.learn.array_data import ArrayData, Arrays
-from discreet.ledger.budget import Allotment
+from discreet.ledger.budget import Allotment, label
 from discreet.ledger.door import Answer
 from discreet.ledger.door import release as through_the_door
 from discreet.ledger.ledger import Ledger
@@ -61,6 +61,8 @@ class LedgerAccount:
             raise InputError("dataset", None, "the name of the data on the ledger")
         if not isinstance(known["ledger"], (Ledger, str, Path)):
             raise InputError("ledger", kind_of(known["ledger"]), f"a Ledger, or {_OPEN}")
+        for name in known.keys() - {"ledger"}:
+            label(known[name], name)
         return cls(**known)
 
     @contextmanager

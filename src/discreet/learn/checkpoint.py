@@ -22,6 +22,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from attrs import field, frozen
 
 from discreet.errors import InputError
 from discreet.learn.step import State
@@ -43,7 +44,7 @@ class Kept:
     identity: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checkpoint:
     """A file that a run is kept in.
 
@@ -51,7 +52,7 @@ class Checkpoint:
     run only goes on where all are what they were.
     """
 
-    path: Path
+    path: Path = field(converter=Path)
 
     def held(self) -> AbstractContextManager[None]:
         """Hold the file for one run, waiting for another to end: a secret that is not used yet is for one of them."""

@@ -77,6 +77,8 @@ def _put_together(data: Any, persons: Any) -> tuple[Tree, Tree, Any]:
     if hasattr(data, "dtype") or isinstance(data, (str, bytes, Mapping)) or not isinstance(data, Iterable):
         raise InputError("data", kind_of(data), _PAIR)
     chunks = list(data)
+    if isinstance(data, list) and any(hasattr(chunk, "dtype") for chunk in chunks):
+        raise InputError("data", Phrase("a list of arrays"), _PAIR, "Write (x, y) with round brackets.")
     sizes = {len(chunk) if isinstance(chunk, (tuple, list)) else 0 for chunk in chunks}
     if not chunks or not sizes <= {2, 3} or len(sizes) != 1:
         given = Phrase("no chunk" if not chunks else "chunks of another kind")
@@ -111,9 +113,11 @@ def _check_numbers(tree: Tree, name: str) -> None:
         raise InputError(name, Phrase("no array"), "an array of numbers with one row for each example")
     for leaf in leaves:
         if np.ndim(leaf) == 0 and isinstance(leaf, (bool, int, float, complex, str)):
-            raise InputError(name, kind_of(leaf), "an array", f"Use numpy.asarray({name}).")
+            raise InputError(name, kind_of(tree), "an array", f"Use numpy.asarray({name}).")
         if isinstance(leaf, np.ma.MaskedArray):
             raise InputError(name, kind_of(leaf), "an array without a mask", "Fill in or leave out what is missing.")
+        if hasattr(leaf, "toarray"):
+            raise InputError(name, Phrase("a sparse matrix"), "an array of numbers", f"Use {name}.toarray().")
         if not hasattr(leaf, "dtype"):
             raise InputError(name, kind_of(leaf), "an array of numbers", f"Of a DataFrame take {name}.to_numpy().")
         real = jnp.issubdtype(leaf.dtype, jnp.floating) or leaf.dtype.kind in "biu"

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.learn.encoding import Encoding
 from discreet.learn.gradients import Augment, Losses
 from discreet.learn.objective import cross_entropy, squared
@@ -63,7 +63,8 @@ class Model:
 def model_named(name: str, hidden: Sequence[int] = ()) -> Model:
     """ "logistic" (one line for each class, or for a number) or "mlp" (layers of `hidden` units between)."""
     if name not in _NAMES:
-        raise InputError("model", name, "a Model, or the name of one", among=_NAMES)
+        hint = "On a command line a model of your own is named MODULE:OBJECT, such as mine:net."
+        raise InputError("model", name, "a Model, or the name of one", hint, among=_NAMES)
     sizes = tuple(hidden) if name == "mlp" else ()
     if name == "mlp" and not sizes:
         sizes = (64,)
@@ -105,7 +106,8 @@ def fit_model(model: Model, encoding: Encoding) -> Model:
         shape = getattr(found, "shape", None)
     except (TypeError, ValueError) as problem:
         allowed = f"a function of (params, x) that takes x of shape (examples, {encoding.width})"
-        raise InputError("model", str(problem).splitlines()[0][:200], allowed) from None
+        hint = f"It says: {str(problem).splitlines()[0][:200]}"
+        raise InputError("model", Phrase("one that fails"), allowed, hint) from None
     if model.loss is None and shape not in ((2, outputs), (2,) if outputs == 1 else (2, outputs)):
         raise InputError(
             "model", shape, f"a model with outputs of shape (examples, {outputs}) for {encoding.target.name!r}"

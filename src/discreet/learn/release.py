@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.core.publication import Publication
 from discreet.core.wire import fraction
-from discreet.errors import InputError, Phrase
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.learn.encoding import Encoding
 from discreet.learn.model import Model, fit_model, model_named, unpack_weights
 from discreet.learn.recipe import Recipe
@@ -77,6 +77,8 @@ class ModelRelease(Publication):
 
     def using(self, model: Model) -> ModelRelease:
         """The same with the function its weights belong to, and parameters of their shapes."""
+        if not isinstance(model, Model):
+            raise InputError("model", kind_of(model), "a Model(apply, params)")
         if self.encoding is not None:
             model = fit_model(model, self.encoding)
         if (shapes := _shapes(model)) != (own := [weights.shape for weights in self.weights]):
@@ -102,8 +104,24 @@ class ModelRelease(Publication):
 
     def outputs(self, rows: Any) -> NDArray[Any]:
         """What the model gives for rows in hand: a table (columns by name, Arrow, pandas, Polars), or an array x."""
-        seen = rows if self.encoding is None else self.encoding.rows(rows)
-        return np.asarray(predictor(self._model.apply)(self.params, seen))
+        if self.encoding is None:
+            return self._applied(rows)
+        return np.asarray(predictor(self._model.apply)(self.params, self.encoding.rows(rows)))
+
+    def _applied(self, rows: Any) -> NDArray[Any]:
+        """To arrays in hand, of the shape that the model was trained on."""
+        found: NDArray[Any] | None = None
+        try:
+            found = np.asarray(predictor(self._model.apply)(self.params, rows))
+        except (TypeError, ValueError) as problem:
+            if isinstance(problem, InputError):
+                raise
+        wide = 2 if self.described.get("loss") == "cross_entropy" else 1
+        if found is None or found.ndim < wide:
+            raise InputError("rows", kind_of(rows), "an array of rows like those that the model was trained on")
+        if not np.isfinite(found).all():
+            raise InputError("rows", Phrase("NaN or infinity"), "rows for which the model gives finite numbers")
+        return found
 
     def predict(self, rows: Any) -> list[Any]:
         """The class, or the number in the units of the target, for each row in hand.

@@ -14,7 +14,7 @@ from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.progress import notify
 from discreet.core.unit import Unit
-from discreet.errors import InputError, RunError
+from discreet.errors import InputError, RunError, kind_of
 from discreet.learn.checkpoint import Checkpoint
 from discreet.learn.gradients import Augment
 from discreet.learn.model import Model, pack_weights
@@ -190,6 +190,8 @@ def checkpoint_path(checkpoint: str | Path | None) -> Path | None:
     """The file of a run, if there is to be one; its folder must exist."""
     if checkpoint is None:
         return None
+    if not isinstance(checkpoint, (str, Path)):
+        raise InputError("checkpoint", kind_of(checkpoint), "the path of a file")
     path = Path(checkpoint)
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise InputError("checkpoint", str(checkpoint), "a file in a folder that exists")

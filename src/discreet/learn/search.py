@@ -23,11 +23,11 @@ from discreet.core.exact import Number, as_written
 from discreet.core.integers import refine
 from discreet.core.loss import Approx, Composed, GaussianNoise, Loss, Pure
 from discreet.core.mechanism import Bits
-from discreet.errors import InputError, LossError, Phrase
+from discreet.errors import InputError, LossError, Phrase, kind_of
 from discreet.learn.recipe import Recipe
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 
-__all__ = ["CHOICE", "Search", "choice_epsilon", "choose_privately", "right_answers", "score_precision"]
+__all__ = ["CHOICE", "Search", "choice_epsilon", "choose_privately", "read_runs", "right_answers", "score_precision"]
 
 _UNITS = 10_000  # multipliers are scaled by multiples of 1/_UNITS
 _MOST = 10**8
@@ -35,10 +35,22 @@ CHOICE = Fraction(1, 10)
 """Of the price of a search, for choosing, where the price is how good the choice is."""
 
 
+def read_runs(runs: Number | RunCount | None) -> RunCount | None:
+    """How many runs there are, where that is random: the law, or its mean."""
+    if runs is None or isinstance(runs, RunCount):
+        return runs
+    try:
+        return RunCount(runs)
+    except InputError as problem:
+        raise problem.about("runs") from None
+
+
 def _listed(recipes: Iterable[Recipe]) -> tuple[Recipe, ...]:
+    if not isinstance(recipes, Iterable):
+        raise InputError("recipes", kind_of(recipes), "a list of at least one Recipe")
     listed = tuple(recipes)
     if not listed or not all(isinstance(one, Recipe) for one in listed):
-        raise InputError("recipes", len(listed), "at least one Recipe")
+        raise InputError("recipes", Phrase("others" if listed else "none"), "a list of at least one Recipe")
     if len({one.examples for one in listed}) > 1:
         raise InputError("recipes", Phrase("several numbers of examples"), "recipes for the same number of examples")
     return listed
@@ -67,7 +79,7 @@ class Search:
     recipes: tuple[Recipe, ...] = field(converter=_listed)
     choice: Fraction = field(default=Fraction(0), converter=exact, validator=within(least=0))
     disjoint: bool = field(default=False, kw_only=True)
-    runs: RunCount | None = field(default=None, kw_only=True)
+    runs: RunCount | None = field(default=None, kw_only=True, converter=read_runs)
 
     @classmethod
     def within(

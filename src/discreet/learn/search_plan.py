@@ -28,7 +28,7 @@ from discreet.learn.matrix import examples_of
 from discreet.learn.model import check_trainable, pack_weights
 from discreet.learn.plan import TrainPlan, planned_before
 from discreet.learn.row_keys import predictor
-from discreet.learn.search import CHOICE, Search, right_answers, score_precision
+from discreet.learn.search import CHOICE, Search, read_runs, right_answers, score_precision
 from discreet.ledger.budget import Allotment, Charge
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.noise.bernoulli import bernoulli
@@ -268,7 +268,7 @@ def plan_search(
     recipes = [evolve(plan.recipe, **one) for one in listed]
     for recipe in recipes:
         check_trainable(plan.model, plan.encoding, recipe, plan.augment)
-    count = None if runs is None else RunCount(runs)
+    count = read_runs(runs)
     if choice is not None and as_written(choice, "choice") <= 0:
         raise InputError("choice", choice, "more than zero: held-out rows are private too")
     if count is not None:

@@ -58,7 +58,9 @@ def names_of(params: Tree) -> list[str]:
 
 def write_weights(path: str | Path, weights: Mapping[str, Any], about: Mapping[str, str] | None = None) -> Path:
     """Write arrays by name, as the ending of the file says; `about` is kept in a .safetensors file beside them."""
-    target = Path(path)
+    target = _path(path)
+    if not target.absolute().parent.is_dir():
+        raise InputError("path", str(target), "a file in a folder that exists")
     arrays = {name: np.asarray(array) for name, array in weights.items()}
     match target.suffix:
         case ".npz":
@@ -79,11 +81,17 @@ def read_weights(path: str | Path, like: Tree = None) -> Any:
     >>> read_weights(written)["w"].tolist()
     [1.0, 1.0]
     """
-    source = Path(path)
+    source = _path(path)
     if source.suffix not in ENDINGS or not source.is_file():
         raise InputError("path", str(source), f"a file of weights that exists, with the ending {' or '.join(ENDINGS)}")
     found = _unpacked(source) if source.suffix == ".safetensors" else _from_numpy(source)
     return found if like is None else _in_shape(found, like)
+
+
+def _path(path: str | Path) -> Path:
+    if not isinstance(path, (str, Path)):
+        raise InputError("path", kind_of(path), "the path of a file")
+    return Path(path)
 
 
 def _in_shape(found: Mapping[str, NDArray[Any]], like: Tree) -> Tree:

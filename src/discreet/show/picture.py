@@ -77,6 +77,8 @@ class Picture:
         ending = place.suffix.lower()
         if ending not in ENDINGS:
             raise InputError("path", str(path), "a file that ends in " + ", ".join(ENDINGS))
+        if not place.absolute().parent.is_dir():
+            raise InputError("path", str(path), "a file in a folder that exists")
         if ending in (".svg", ".html"):
             place.write_text(self.to_svg() if ending == ".svg" else self.to_html(), encoding="utf-8")
             return place

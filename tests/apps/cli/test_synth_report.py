@@ -65,7 +65,7 @@ def test_the_owners_report_takes_two_words(folder):
     ("words", "told"),
     [
         (["nobody"], "id of a stored release"),
-        (["twins", "--ask", "age >"], "asks"),
+        (["twins", "--ask", "age >"], "`--ask`"),
         (["twins", "--out", "report.pdf"], "ends in .html"),
         (["twins", "--not-private"], "left out without --against"),
         (["twins", "--target", "sex"], "left out without --against"),

@@ -79,6 +79,7 @@ def test_several_classes_and_codes():
     assert model.predict_proba(features).sum(axis=1) == pytest.approx(np.ones(6000))
     pictures = [model.plot(0, label=label).to_svg() for label in (0, 1, 2)]
     assert len(set(pictures)) == 3
+    assert all(f"adds to the score of {label}" in pictures[label] for label in (0, 1, 2))
     with pytest.raises(InputError, match="label"):
         model.plot(0, label="other")
 
@@ -92,6 +93,7 @@ def test_terms_are_drawn_by_name_and_edited_for_free():
     model.fit(frame, labels)
     picture = model.plot("age")
     assert picture.title.startswith("age")
+    assert "adds to the log-odds of True" in picture.to_svg()
     assert "95% confidence interval" in picture.to_svg()
     assert len(picture.table.rows) == 3 * 2 * 64
     assert "code 1" in model.plot("sex").to_svg()
@@ -103,7 +105,13 @@ def test_terms_are_drawn_by_name_and_edited_for_free():
     assert model.score(frame, labels) > 0.8
     assert not model.term_errors_[0].any()
     assert frame.columns.tolist().index("age") == 1  # terms are ordered numbers first: age, then sex
-    for column, values in (("weight", np.zeros(3)), ("sex", np.zeros(7)), ("sex", [0, np.nan, 0]), (2, np.zeros(3))):
+    for column, values in (
+        ("weight", np.zeros(3)),
+        ("sex", np.zeros(7)),
+        ("sex", [0, np.nan, 0]),
+        (2, np.zeros(3)),
+        ("sex", [0]),
+    ):
         with pytest.raises(InputError):
             model.edit_term(column, values)
     with pytest.raises(InputError, match="level"):

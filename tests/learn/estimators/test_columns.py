@@ -108,3 +108,10 @@ def test_a_frame_is_fitted_by_the_names_of_its_columns():
         model.predict(table[["sex", "height"]])
     with pytest.raises(InputError, match="no names"):
         model.fit(table.to_numpy(), labels)
+
+
+@pytest.mark.parametrize(("many", "said"), [("a", "a whole number"), (0, "a whole number"), (3, "2: so many columns")])
+def test_a_number_of_columns_that_is_not_theirs_is_refused(many, said):
+    with pytest.raises(InputError, match=said) as caught:
+        read_columns((0, 1), None, many, names=["age", "pay"])
+    assert caught.value.field == "n_features"

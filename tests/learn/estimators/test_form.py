@@ -121,6 +121,15 @@ def test_advice_on_missing_values_is_to_absorb_them():
     clone(MODELS[2]).set_params(malformed="absorb").fit(FEATURES["NaN"], Y)
 
 
+def test_advice_on_missing_labels_is_to_leave_their_rows_out():
+    assert "left out" in refused(MODELS[2], X, np.where(Y > 0, Y, np.nan), "y")
+
+
+def test_columns_of_one_name_are_refused():
+    with pytest.raises(InputError, match=r"different names; got 'a'"):
+        refuse_form(pandas.DataFrame(X[:, :2], columns=["a", "a"]))
+
+
 def test_one_class_in_the_rows_is_not_told():
     """Which of the declared classes occur is private: a fit goes on."""
     assert clone(MODELS[2]).fit(X, np.zeros(len(X), int)).classes_.tolist() == [0, 1]

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from discreet.errors import InputError
 from discreet.learn.estimators import DPBoostedTrees, DPNaiveBayes
-from discreet.learn.estimators.rows import read_labels, read_numbers
+from discreet.learn.estimators.rows import read_classes, read_labels, read_numbers
 from discreet.ledger.budget import Budget
 
 
@@ -106,3 +106,10 @@ def test_labels_may_be_words_and_unknown_ones_are_left_out():
     assert "perhaps" not in str(caught.value)
     fewer = clone(model).set_params(malformed="absorb").fit(features, words)
     assert fewer.n_rows_.sum() == pytest.approx(200)
+
+
+@pytest.mark.parametrize("many", [1, 0, -3, 2**20])
+def test_a_number_of_classes_that_is_refused_is_shown_as_it_was_given(many):
+    with pytest.raises(InputError, match=rf"got {many}\.") as caught:
+        read_classes(many)
+    assert caught.value.field == "classes"

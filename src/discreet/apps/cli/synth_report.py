@@ -56,17 +56,20 @@ def report(
         raise InputError("--against", str(against), "given together with --not-private, by the owner of the rows", hint)
     release: SyntheticRelease = read_release(open_ledger(ledger), identity, kind="synth")
     with working("Making the report"):
-        if against is None:
-            made = release.report(asks or None, copies=copies, confidence=confidence)
-        else:
-            made = release.compare(
-                _table(against),
-                asks or None,
-                not_private=not_private,
-                target=target,
-                copies=copies,
-                confidence=confidence,
-            )
+        try:
+            if against is None:
+                made = release.report(asks or None, copies=copies, confidence=confidence)
+            else:
+                made = release.compare(
+                    _table(against),
+                    asks or None,
+                    not_private=not_private,
+                    target=target,
+                    copies=copies,
+                    confidence=confidence,
+                )
+        except InputError as problem:
+            raise problem.about("--ask") if problem.field == "asks" else problem from None
     if out is not None:
         made.save(out)
     if as_json:

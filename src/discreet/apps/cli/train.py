@@ -101,9 +101,7 @@ def predict(
     """What a released model tells for rows in hand. Spends nothing; what is told of a row is as private as the row."""
     released = read_release(open_ledger(ledger), identity, kind="train")
     if released.encoding is None:
-        raise InputError(
-            "identity", identity, "a model of a table: this one was trained on arrays", "Read it in Python."
-        )
+        raise InputError("identity", identity, "a model of a table: this one was trained on arrays")
     if model is not None:
         from discreet.learn.named_model import load_model
 

@@ -70,11 +70,11 @@ class AdditiveTerms(PrivateEstimator):
         shape = self.terms_[place].shape
         try:
             given = np.asarray(values, dtype=np.float64)
-            given = np.broadcast_to(given[:, None] if given.ndim == 1 else given, shape)
         except (TypeError, ValueError):
-            given = np.full(shape, np.nan)
-        if not np.isfinite(given).all():
+            given = np.full(1, np.nan)
+        if given.shape not in (shape, shape[:1]) or not np.isfinite(given).all():
             raise InputError("values", Phrase("others"), f"{shape[0]} finite numbers, one for each bin of the term")
+        given = np.broadcast_to(given[:, None] if given.ndim == 1 else given, shape)
         self.terms_[place], self.term_errors_[place] = given.copy(), np.zeros(shape[0])
         return self
 
@@ -85,7 +85,9 @@ class AdditiveTerms(PrivateEstimator):
         if place < len(self._columns.numbers):
             box = self._columns.box
             edges = np.linspace(box.lower[place], box.upper[place], self._bins + 1)
-        return draw_term(name, self.terms_[place][:, output], self.term_errors_[place], edges, level)
+        return draw_term(
+            name, self.terms_[place][:, output], self.term_errors_[place], edges, level, self._adds(output)
+        )
 
     def _order(self) -> list[int]:
         """Places of columns in X, as terms are ordered: numbers first."""
@@ -106,6 +108,10 @@ class AdditiveTerms(PrivateEstimator):
         if label is not None:
             raise InputError("label", label, "left out: there is one score")
         return 0
+
+    def _adds(self, output: int) -> str:
+        """What a term does to the score that is drawn."""
+        return "adds to the prediction"
 
     def expected_noise(self, n_features: int) -> dict[str, float]:
         """On the sum of gradients in a bin: a row adds at most 1."""
@@ -199,6 +205,10 @@ class DPAdditiveModel(AdditiveTerms, ScoreClassifier):
             allowed = "one of the classes; of two, the second, whose log-odds the score is"
             raise InputError("label", label, allowed, among=self.classes_.tolist())
         return 0 if len(self.classes_) == 2 else self.classes_.tolist().index(label)
+
+    def _adds(self, output: int) -> str:
+        two = len(self.classes_) == 2
+        return f"adds to the {'log-odds' if two else 'score'} of {self.classes_[-1 if two else output]}"
 
     def decision_function(self, X: Any) -> Floats:  # noqa: N803
         scores = self._scores(X)

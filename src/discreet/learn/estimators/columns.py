@@ -152,6 +152,7 @@ def read_columns(bounds: Any, categories: Any, features: int, *, origin: Any = N
     >>> read_columns((0, 10), {1: 3}, 3).numbers
     (0, 2)
     """
+    _check_count(features, names)
     allowed = "a dictionary from the index or name of a column to its number of codes, 1 or more"
     given = {} if categories is None else categories
     if not isinstance(given, Mapping):
@@ -173,6 +174,14 @@ def read_columns(bounds: Any, categories: Any, features: int, *, origin: Any = N
         box = Box(whole_box.lower[kept], whole_box.upper[kept], whole_box.origin[kept])
     known = sorted(int(place) for place in given)
     return Columns(numbers, box, tuple(known), tuple(int(given[place]) for place in known))
+
+
+def _check_count(features: Any, names: Names) -> None:
+    """Refuse a number of columns that is none, or not that of the table that was fitted, by name."""
+    if isinstance(features, bool) or not isinstance(features, (int, np.integer)) or features < 1:
+        raise InputError("n_features", features, "a whole number, 1 or more")
+    if names is not None and len(names) != features:
+        raise InputError("n_features", features, f"{len(names)}: so many columns have names")
 
 
 def _by_column(

@@ -13,10 +13,11 @@ from discreet.learn.estimators.rows import Malformed
 
 __all__ = ["read_column", "refuse_form", "refuse_infinite"]
 
-_MISSING = (
-    'Fill in what is missing by a rule that looks at that row alone, or set malformed="absorb": what is no number '
-    "then counts as the middle of the bounds."
-)
+_RULE = "Fill in what is missing by a rule that looks at that row alone, or"
+_MISSING = {
+    "X": f'{_RULE} set malformed="absorb": what is no number then counts as the middle of the bounds.',
+    "y": f'{_RULE} set malformed="absorb": a row without a target is then left out.',
+}
 
 
 def refuse_form(features: Any) -> None:
@@ -33,6 +34,9 @@ def refuse_form(features: Any) -> None:
         raise InputError(
             "X", Phrase(f"no {'columns' if rows else 'rows'}"), "a table of at least one row and one column"
         )
+    names = list(getattr(features, "columns", ()))
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InputError("X", twice[0], "a table whose columns have different names", "Two have this one.")
     kinds = features.dtypes if hasattr(features, "dtypes") else [getattr(features, "dtype", None)]
     for kind in kinds:
         match getattr(kind, "kind", None):
@@ -49,7 +53,7 @@ def refuse_infinite(values: Any, field: str) -> None:
     if array.dtype.kind != "f" or np.isfinite(array).all():
         return
     got = "NaN" if np.isnan(array).any() else "infinity"
-    raise InputError(field, Phrase(got), "finite numbers (no NaN, no infinity)", _MISSING)
+    raise InputError(field, Phrase(got), "finite numbers (no NaN, no infinity)", _MISSING[field])
 
 
 def read_column(targets: Any, rows: int, malformed: Malformed) -> NDArray[Any]:

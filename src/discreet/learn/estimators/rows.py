@@ -29,6 +29,7 @@ __all__ = [
 COUNT_SHARE = Fraction(1, 50)
 """Of the price, for the number of rows where a fit divides by it and it is not declared."""
 
+_MOST_CLASSES = 2**16
 _MOST_EXAMPLES = 2**53
 
 Malformed = Literal["refuse", "absorb"]
@@ -136,7 +137,9 @@ def read_classes(classes: Any) -> NDArray[Any]:
     if classes is None:
         raise InputError("classes", None, allowed, hint)
     if isinstance(classes, (int, np.integer)) and not isinstance(classes, bool):
-        classes = range(int(classes)) if classes <= 2**16 else ()
+        if not 2 <= classes <= _MOST_CLASSES:
+            raise InputError("classes", int(classes), f"{allowed}: from 2 to {_MOST_CLASSES:,}", hint)
+        classes = range(int(classes))
     elif isinstance(classes, (str, bytes)) or not isinstance(classes, (Sequence, np.ndarray, range, set, frozenset)):
         raise InputError("classes", classes, allowed, hint)
     try:

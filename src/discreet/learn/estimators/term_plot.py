@@ -10,7 +10,7 @@ from discreet.show import Axis, Band, Bar, Line, Picture, Scale, bars, lines
 __all__ = ["draw_term"]
 
 
-def draw_term(name: str, values: Floats, errors: Floats, edges: Floats | None, level: float) -> Picture:
+def draw_term(name: str, values: Floats, errors: Floats, edges: Floats | None, level: float, adds: str) -> Picture:
     """What each bin adds to a score, and its confidence interval; `edges` of a number's bins, None for categories.
 
     The last value is for what is missing or unknown: it is drawn for categories, and named for numbers.
@@ -24,11 +24,11 @@ def draw_term(name: str, values: Floats, errors: Floats, edges: Floats | None, l
             for label, value, half in zip(names, values, wide, strict=True)
         ]
         title = f"{name} (missing or unknown: the last)"
-        return bars(title, data, points=True, heads=("", "adds to the score", "from", "to"))
+        return bars(title, data, points=True, heads=("", adds, "from", "to"))
     around = Band(share, _stairs(edges, values - wide), _stairs(edges, values + wide))
     heights = [point[1] for point in (*around.low, *around.high)]
     title = f"{name} (missing: {values[-1]:.2g} ± {wide[-1]:.2g})"
-    up = Axis(Scale.around(heights, zero=True), "adds to the score")
+    up = Axis(Scale.around(heights, zero=True), adds)
     along = Axis(Scale.around(edges.tolist(), room=0), name)
     return lines(title, [Line("term", _stairs(edges, values))], bands=[around], x=along, y=up, dots=False)
 
