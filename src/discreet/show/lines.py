@@ -80,8 +80,8 @@ def lines(
     rows = [[line.label, across.format(a), up.format(b)] for line in data for a, b in line.points]
     rows += [[name, "any", up.format(value)] for name, value in levels]
     for band in bands:
-        for end, curve in (("from", band.low), ("to", band.high)):
-            rows += [[f"{band.label}, {end}", across.format(a), up.format(b)] for a, b in curve]
+        for side, curve in (("from", band.low), ("to", band.high)):
+            rows += [[f"{band.label}, {side}", across.format(a), up.format(b)] for a, b in curve]
     said = f"{up.label or 'y'} by {across.label or 'x'}: " + ", ".join(name for name, _ in names)
     full = tall + (16 * len(names) + 6 if keys else 0)
     return Picture(title, wide, full, (*parts, *keys), said, table=Table.of(head, rows, title))
