@@ -161,3 +161,8 @@ def test_what_stands_beside_the_gradient_widens_the_noise():
 def test_a_corrected_adam_needs_noise_that_does_not_change():
     with pytest.raises(InputError, match="sgd or adam with adaptive"):
         recipe(optimizer="adam-corrected", clipping="adaptive")
+
+
+def test_a_recipe_without_a_bound_is_refused_by_name():
+    with pytest.raises(InputError, match="`bound` must be given"):
+        Recipe.within(1, 1e-6, examples=1000, lot=100, steps=10)

@@ -25,7 +25,7 @@ from discreet.accounting.training import (
 from discreet.core.check import at_least, exact, named, one_of, plain, real, real_or_none, whole, whole_or_none, within
 from discreet.core.exact import Number, as_written
 from discreet.core.loss import Approx, Composed, Loss
-from discreet.errors import InputError
+from discreet.errors import MISSING, InputError
 
 __all__ = [
     "DEVICE_DELTA",
@@ -187,6 +187,8 @@ class Recipe:
         if len(missing) != 1:
             allowed = "given exactly two of lot, steps and multiplier: the third is computed"
             raise InputError("recipe", [name for name in given if name not in missing], allowed)
+        if "bound" not in others:
+            raise InputError("bound", MISSING, "given: the length that gradients are clipped to, such as 1.0")
         # Whatever is wrong elsewhere is said before a search that takes seconds.
         stand_in = {"lot": 1, "steps": 1, "multiplier": 1, missing[0]: 1}
         known: dict[str, Any] = {name: stand_in[name] if value is None else value for name, value in given.items()}
