@@ -205,6 +205,7 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "clipping": {"clipping": "normalise"},
         "bands": {"bands": 2},
         "quantile": ({"clipping": "adaptive"}, {"quantile": 0.9}),
+        "rows": {"rows": 2},
         "delta": {"delta": "0.0005"},
         "allotment": {"allotment": "others"},
         "checkpoint": {"checkpoint": "run.ckpt"},

@@ -251,10 +251,12 @@ def test_a_release_whose_publication_failed_is_published_by_its_id_alone(release
 
 @pytest.mark.parametrize("name", RUN)
 def test_every_record_says_its_kind_and_version(name, released):
-    _, here, _ = released
+    _, here, made = released
     ask = ASKS[name]
     known = here.ledger.find(identity(name) if ask.steps == 1 else f"{identity(name)}/1")
-    assert (known.kind, known.version) == (ask.kind, KINDS[ask.kind].version)
+    form = made[name].offer.plan.version if ask.steps == 1 else KINDS[ask.kind].version
+    assert (known.kind, known.version) == (ask.kind, form)
+    assert 1 <= known.version <= KINDS[ask.kind].version
     assert kind_of({}, known.kind) is KINDS[ask.kind]
 
 
