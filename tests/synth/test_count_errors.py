@@ -101,3 +101,10 @@ def test_pairs_make_the_number_of_rows_more_precise():
     deviation = (total_error(meter, prices, 0.95).half_width or 0) / NormalDist().inv_cdf(0.975)
     offs = [mosaic(meter_of(sizes, "rho", "1/1000"), [(0, 1), (0, 2)], 1).total - ROWS for _ in range(60)]
     assert np.mean(np.square(offs)) < deviation**2 / 3
+
+
+@pytest.mark.parametrize("currency", ["epsilon", "rho"])
+def test_a_price_that_buys_no_noise_has_errors_too(currency):
+    meter = meter_of((2, 90), currency, "100000")
+    assert meter.noise(meter.price).variance == 0
+    assert total_error(meter, column_prices_of("mosaic", meter, [(0, 1)]), 0.95).half_width <= 1

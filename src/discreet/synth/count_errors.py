@@ -18,6 +18,8 @@ from discreet.query.plan import noise_name
 
 __all__ = ["one_way_errors", "pair_error", "total_error"]
 
+_LEAST = 1e-12  # a variance that is none: a very high price buys noise that is zero but for less than floats can tell
+
 
 def one_way_errors(
     meter: Meter, prices: Sequence[Fraction], names: Sequence[str], confidence: float, of: str = ""
@@ -49,7 +51,7 @@ def total_error(meter: Meter, prices: Sequence[Fraction], confidence: float, wha
     A weighed sum of noise has tails between those of one draw and those of a normal law: the wider ones are taken.
     """
     pairs = zip(prices, meter.domain.sizes, strict=True)
-    precision = math.fsum(1 / (meter.noise(price).variance * size) for price, size in pairs)
+    precision = math.fsum(1 / max(meter.noise(price).variance * size, _LEAST) for price, size in pairs)
     far = NormalDist().inv_cdf((1 + confidence) / 2)
     if meter.currency == "epsilon":
         far = max(far, -math.log1p(-confidence) / math.sqrt(2))
