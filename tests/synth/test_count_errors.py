@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 from fractions import Fraction
 from statistics import NormalDist
 
 import numpy as np
+import pyarrow
 import pytest
 
+import discreet
 from chance import at_most
+from discreet import Budget, Integer, Schema
 from discreet.core.sensitivity import Sensitivity
+from discreet.data.column import Text
 from discreet.marginals.counts import ArrayCounts
 from discreet.marginals.meter import Meter
 from discreet.synth import methods
@@ -101,3 +106,37 @@ def test_pairs_make_the_number_of_rows_more_precise():
     deviation = (total_error(meter, prices, 0.95).half_width or 0) / NormalDist().inv_cdf(0.975)
     offs = [mosaic(meter_of(sizes, "rho", "1/1000"), [(0, 1), (0, 2)], 1).total - ROWS for _ in range(60)]
     assert np.mean(np.square(offs)) < deviation**2 / 3
+
+
+@pytest.mark.parametrize("currency", ["epsilon", "rho"])
+def test_a_price_that_buys_no_noise_has_errors_too(currency):
+    meter = meter_of((2, 90), currency, "100000")
+    assert meter.noise(meter.price).variance == 0
+    assert total_error(meter, column_prices_of("mosaic", meter, [(0, 1)]), 0.95).half_width <= 1
+
+
+def test_columns_whose_values_are_still_to_be_found_say_nothing_of_the_number_of_rows(tmp_path):
+    schema = Schema("t", {"zip": Text(), "age": Integer(0, 59, nullable=False)})
+    rows = pyarrow.table({"zip": ["a", "b"], "age": [3, 4]})
+    ledger = discreet.open(
+        rows, schema, ledger=tmp_path / "books.db", budget=Budget(10, delta="1e-3"), who="ann", create=True
+    )
+    both, alone = (
+        ledger.synthesize("independent", columns=columns, discover=["zip"]).plan(epsilon=1, delta="1e-6")
+        for columns in (["zip", "age"], ["zip"])
+    )
+    meter = both.plan.blank()
+    deviation = math.sqrt(60 * meter.noise(meter.price / 2).variance)
+    assert both.expected[0].half_width == math.ceil(NormalDist().inv_cdf(0.975) * deviation)  # Gaussian noise
+    assert alone.expected[0].half_width is None
+    assert "the number of rows" in str(alone.explain())
+    assert "Values that are found get codes" not in str(both.explain())
+
+
+def test_that_values_found_change_the_prices_is_said(curator):
+    notes = {method: str(curator.synthesize(method).plan(epsilon=1).explain()) for method in ("mosaic", "mst")}
+    assert "larger than stated" in notes["mosaic"]
+    assert "larger than stated" not in notes["mst"]
+    assert "larger than stated" not in str(
+        curator.synthesize("mosaic", columns=["age", "sex"]).plan(epsilon=1).explain()
+    )

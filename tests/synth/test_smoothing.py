@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.synth.smoothing import smooth_counts
+from discreet.synth.smoothing import calm_counts, smooth_counts
 
 CODES = np.arange(100)
 TOGETHER = CODES // 20  # five bins
@@ -62,3 +62,34 @@ def test_without_noise_counts_stay(bins, deviation):
 
 def test_one_code():
     np.testing.assert_array_equal(smooth_counts(np.array([5.0]), 2.0, np.array([0])), [5.0])
+
+
+def calmed(counts):
+    """What a bin alone says, of codes whether or not they have an order."""
+    return np.concatenate([calm_counts(counts[one == TOGETHER], 10.0)[0] for one in range(5)])
+
+
+@pytest.mark.parametrize("low", [20.0, 60.0])
+def test_round_values_are_not_noisier_than_without_their_neighbours(low):
+    heaped = np.where(CODES % 5 == 0, 6 * low, low)
+    assert squared_error(heaped, smoothed) < min(1.1 * squared_error(heaped, calmed), 0.95)
+
+
+def test_a_code_that_is_empty_among_full_ones_stays_empty():
+    """4.5 deviations below its neighbours, where sums over neighbours do not see it yet."""
+    level = np.full(100, 45.0)
+    level[50] = 0
+    np.testing.assert_array_equal(smoothed(level)[50], 0)
+    assert np.ptp(smoothed(level)[:20]) < 1
+
+
+def test_how_far_calmed_counts_follow_themselves_is_the_mean_of_the_derivatives():
+    counts = np.array([30.0, 62.0, 41.0, 55.0, 20.0, 500.0])
+    calm, own = calm_counts(counts, 10.0)
+    slopes = []
+    for place in range(len(counts)):
+        moved = counts.copy()
+        moved[place] += 1e-6
+        slopes.append((calm_counts(moved, 10.0)[0][place] - calm[place]) / 1e-6)
+    assert own[:5].sum() == pytest.approx(sum(slopes[:5]), rel=1e-4)
+    assert (own[5], slopes[5]) == (1, pytest.approx(1))

@@ -52,6 +52,20 @@ def test_marginals_come_nearer_to_what_is_expected():
     assert far(better, made, (1, 2)) < far(rows, made, (1, 2))
 
 
+@pytest.mark.parametrize("count", [2, 101, 300_000])
+def test_many_rows_of_few_cells_come_nearer_too(count):
+    """Thousands of rows see the same cell lack a few dozen, all at once."""
+    made = Compression((np.zeros(2, dtype=np.int64), np.arange(2)), (), (np.array([0.4, 0.6]), np.ones(2)))
+    for seed in (b"one", b"two", b"three"):
+        halves = np.column_stack([np.zeros(count, dtype=np.int32), np.arange(count, dtype=np.int32) % 2])
+        rows = made.expand(halves, Replay(seed))
+        before, after = (
+            np.abs(module._excess(table.astype(np.int64), (0, 1), made, (2, 2))).sum()
+            for table in (rows, exchange_codes(rows, made, (2, 2), {(0, 1): 1.0}, Replay(b"exchange")))
+        )
+        assert after <= max(before / 4, 4)
+
+
 def test_single_columns_and_marginals_of_bins_stay():
     made, rows = opened()
     better = exchange_codes(rows, made, SIZES, ASKED, Replay(b"exchange"))

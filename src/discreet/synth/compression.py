@@ -23,12 +23,11 @@ from discreet.synth.descent import Target
 from discreet.synth.junction import Floats
 from discreet.synth.model import noisy_total, simplex
 from discreet.synth.sample import Codes, open_bins
-from discreet.synth.smoothing import smooth_counts
+from discreet.synth.smoothing import calm_counts, smooth_counts
 
 __all__ = ["BINS", "Compression", "compress", "shares_in_bins"]
 
 _CLEAR = 3.0  # standard deviations of noise that a bin must rise above
-_OUTLYING = 4.0  # and a code above the others of its bin: one that noise lifted would get all that the bin holds
 _SHORT = 24  # columns with so few ordered codes are merged only where noise hides them
 BINS = 32
 """Longer ones are merged to bins that hold about one part in so many of all rows, unless said otherwise."""
@@ -154,19 +153,6 @@ def shares_in_bins(counts: Floats, deviation: float, bins: NDArray[np.int64], or
         mass = float(counts[places].sum())
         if len(places) > 1:
             even = np.full(len(places), 1 / len(places))
-            near = _calmed(counts[places], deviation) if smooth is None else smooth[places]
+            near = calm_counts(counts[places], deviation)[0] if smooth is None else smooth[places]
             shares[places] = even if mass <= 0 else simplex(near, mass) / mass
     return shares
-
-
-def _calmed(counts: Floats, deviation: float) -> Floats:
-    """Counts drawn towards their mean as far as noise may have spread them, but for those that stand out clearly."""
-    rest = np.ones(len(counts), dtype=bool)
-    for _ in range(3):
-        rest = counts - counts[rest].mean() <= _OUTLYING * deviation
-    calm, inside = counts.copy(), counts[rest]
-    middle = inside.mean()
-    spread = float(((inside - middle) ** 2).sum())
-    signal = spread - (len(inside) - 1) * deviation**2
-    calm[rest] = middle + (max(signal / spread, 0.0) if spread > 0 else 0.0) * (inside - middle)
-    return calm

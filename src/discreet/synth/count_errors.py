@@ -1,7 +1,8 @@
 """How far counts will be off, before anything is paid: of single columns, of pairs, and the number of rows.
 
-Single columns are measured first, each at a price of its own that is public, so their errors are known exactly. Of
-pairs it comes out of what was measured which ones are, and in which bins: their error is for scale.
+Single columns are measured first, each at a price of its own that is public, so their errors are known exactly: but
+for methods that pay by the number of codes, where values are found first and become codes (a note says so). Of pairs
+it comes out of what was measured which ones are, and in which bins: their error is for scale.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from discreet.marginals.meter import Meter
 from discreet.query.plan import noise_name
 
 __all__ = ["one_way_errors", "pair_error", "total_error"]
+
+_LEAST = 1e-12  # a variance that is none: a very high price buys noise that is zero but for less than floats can tell
 
 
 def one_way_errors(
@@ -47,14 +50,19 @@ def total_error(meter: Meter, prices: Sequence[Fraction], confidence: float, wha
     Methods that make use of what pairs add up to know it better in the end: it is at most this.
 
     A weighed sum of noise has tails between those of one draw and those of a normal law: the wider ones are taken.
+    Columns whose values are still to be found do not count: nobody knows how many codes they add up. Where there are no
+    others, nothing can be stated.
     """
-    pairs = zip(prices, meter.domain.sizes, strict=True)
-    precision = math.fsum(1 / (meter.noise(price).variance * size) for price, size in pairs)
+    pairs = zip(prices, meter.domain.attributes, strict=True)
+    known = [(price, one.size) for price, one in pairs if not one.unknown]
+    words = f"sums of {plural(len(known), 'column')}, weighed by their noise"
+    if not known:
+        return Accuracy(f"the number of {what}", words)
+    precision = math.fsum(1 / max(meter.noise(price).variance * size, _LEAST) for price, size in known)
     far = NormalDist().inv_cdf((1 + confidence) / 2)
     if meter.currency == "epsilon":
         far = max(far, -math.log1p(-confidence) / math.sqrt(2))
     half = math.ceil(far / math.sqrt(precision))
-    words = f"sums of {plural(len(prices), 'column')}, weighed by their noise"
     return Accuracy(f"the number of {what}", words, half)
 
 

@@ -65,6 +65,7 @@ def explained(plan: SynthPlan) -> Explanation:
         steps=tuple(steps),
         notes=(
             *_scale(errors),
+            *_grown(plan, prices),
             f"Whatever the method, a table of about {drowned} rows or fewer would be lost in the noise.",
             *_dear(plan, errors[-1], sum(prices) / blank.price),
             *(note.text for note in declared_notes(plan)),
@@ -93,6 +94,16 @@ def _scale(errors: Sequence[Accuracy]) -> list[str]:
     return [
         "Single columns are measured first, with the errors stated; what is measured after them makes these smaller. "
         "The error of two-way counts is for scale, with the rest of the price shared evenly."
+    ]
+
+
+def _grown(plan: SynthPlan, prices: Sequence[Fraction]) -> list[str]:
+    """That errors are not exact where the price goes by the number of codes and values found become codes."""
+    if not (plan.search or plan.discovery) or min(prices) == max(prices):
+        return []
+    return [
+        "Values that are found get codes, and longer columns a larger part of the price: the errors of the other "
+        "columns are then somewhat larger than stated."
     ]
 
 

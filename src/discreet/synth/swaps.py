@@ -24,6 +24,7 @@ __all__ = ["exchange_codes"]
 
 _PASSES = 4  # over all columns
 _PARTS = 16  # of the pairs of rows, one after the other: those of one part do not see each other's exchanges
+_HELP = 0.5  # of what exchanges promise one by one, the part that those of a part must do together
 _CELLS = 4_000_000  # of all marginals together
 _LOOKS = 40_000_000  # rows, times marginals, times columns that were opened in them, times passes
 
@@ -54,13 +55,17 @@ class _Cells:
         excess = self.excess[cells]
         return np.asarray(np.abs(excess - 1) - np.abs(excess))
 
-    def exchange(self, column: int, one: Codes, other: Codes, change: Codes) -> None:
+    def exchange(self, column: int, one: Codes, other: Codes, change: Codes) -> float:
+        """Exchange codes, and tell by how much distances grew: together, exchanges may want too much of one cell."""
         step = self.strides[column] * change
         left, right = self.cells[one], self.cells[other]
+        touched = np.unique(np.concatenate([left + step, right - step, left, right]))
+        before = np.abs(self.excess[touched]).sum()
         for cells, many in ((left + step, 1.0), (right - step, 1.0), (left, -1.0), (right, -1.0)):
             np.add.at(self.excess, cells, many)
         self.cells[one] += step
         self.cells[other] -= step
+        return float(self.weight * (np.abs(self.excess[touched]).sum() - before))
 
 
 def exchange_codes(
@@ -128,9 +133,15 @@ def _pass(rows: Codes, column: int, bins: NDArray[np.int64], marginals: Sequence
         change = rows[right, column] - rows[left, column]
         added = np.sum([marginal.added(column, left, right, change) for marginal in marginals], axis=0)
         better = added < 0
-        left, right, change = left[better], right[better], change[better]
-        for marginal in marginals:
-            marginal.exchange(column, left, right, change)
+        left, right, change, added = left[better], right[better], change[better], added[better]
+        # Half of them as long as they get in each other's way: together they are to do half of what each would alone.
+        while sum(each.exchange(column, left, right, change) for each in marginals) > _HELP * added.sum():
+            if len(left) <= 1:
+                break
+            for marginal in marginals:
+                marginal.exchange(column, left, right, -change)
+            fewer = slice(len(left) // 2)
+            left, right, change, added = left[fewer], right[fewer], change[fewer], added[fewer]
         rows[left, column] += change
         rows[right, column] -= change
 
