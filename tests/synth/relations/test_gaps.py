@@ -112,13 +112,14 @@ def test_long_gaps_at_epsilon_one_are_not_those_of_noise(tmp_path):
         },
         Unit("patient", groups=5, rows=1),
     )
-    curator = discreet.open(data, schema, ledger=tmp_path / "b.db", budget=Budget(1), who="ann", create=True)
-    made = curator.relate(["home"], order="day", limit=5).plan(epsilon=1).release()
-    true, drawn = (gaps_in(table) for table in (data, made.children))
-    assert len(drawn) > 2000
+    curator = discreet.open(data, schema, ledger=tmp_path / "b.db", budget=Budget(3), who="ann", create=True)
+    asked = curator.relate(["home"], order="day", limit=5)
+    drawn = [gaps_in(asked.plan(epsilon=1).release().children) for _ in range(3)]
+    assert min(map(len, drawn)) > 2000
     for share in (0.5, 0.95, 0.99):
-        expected = np.quantile(true, share)
-        assert expected / 2.2 < np.quantile(drawn, share) < expected * 2.2, share
+        expected = np.quantile(gaps_in(data), share)
+        usual = np.median([np.quantile(one, share) for one in drawn])  # one in some tens is farther off
+        assert expected / 2.2 < usual < expected * 2.2, share
 
 
 def octave_counts(mean: float, many: int) -> list[int]:
