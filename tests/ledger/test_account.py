@@ -138,6 +138,8 @@ def test_every_kind_of_plan_says_what_it_protects_and_what_it_is():
                     names |= {"dataset", "unit"}  # which it has from there
                 if "QuestionPlan" in bases:
                     names |= {"digest"}
+                if "RunPlan" in bases:
+                    names |= {"cost", "kind", "publish"}
                 if {"cost", "digest", "dataset", "measure"} <= names:
                     plans[node.name] = {"unit", "kind", "version", "publish"} <= names
     assert len(plans) >= 16
