@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from discreet.learn.canary import loss_scores as loss_scores
     from discreet.learn.card import Card as Card
     from discreet.learn.checkpoint import Checkpoint as Checkpoint
-    from discreet.learn.lira import Lira as Lira
-    from discreet.learn.lira import lira as lira
+    from discreet.learn.likelihood_ratio import Lira as Lira
+    from discreet.learn.likelihood_ratio import lira as lira
     from discreet.learn.model import Model as Model
     from discreet.learn.nets import Net as Net
     from discreet.learn.nets import convolutional as convolutional
@@ -57,7 +57,7 @@ __getattr__, __dir__, __all__ = lazy(
         "canary": ("Canaries", "Watch", "coins_for", "loss_scores"),
         "card": ("Card",),
         "checkpoint": ("Checkpoint",),
-        "lira": ("Lira", "lira"),
+        "likelihood_ratio": ("Lira", "lira"),
         "row_keys": ("dropout",),
         "model": ("Model",),
         "nets": ("Net", "convolutional", "dense", "flipped_and_shifted", "wide_residual"),

@@ -12,7 +12,7 @@ from train_steps import linear, start
 from chance import frequency_fits
 from discreet.audit import guess
 from discreet.errors import InputError
-from discreet.learn.lira import Lira, lira
+from discreet.learn.likelihood_ratio import Lira, lira
 from discreet.learn.objective import cross_entropy
 from discreet.learn.recipe import Recipe
 from discreet.learn.trainer import losses_of, train
