@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from discreet.learn.clip.flat import apply_step, of_rows, trace
+from discreet.learn.clip.flat import apply_step, of_rows, scan_counts, trace
 
 
 def replayed(flat, params, batch):
@@ -76,3 +76,14 @@ def test_shapes_of_rows_need_no_rows():
     shapes = of_rows({"x": np.zeros((5, 3), np.float32)}, 7)
     assert shapes["x"].shape == (7, 3)
     assert shapes["x"].dtype == np.float32
+
+
+def test_a_scan_says_what_it_is_given_and_what_it_carries_whatever_jax_calls_it():
+    def turns(weight, start, rows):
+        return jax.lax.scan(lambda carry, row: ((carry[0] * weight + row, carry[1]), row), (start, start), rows)
+
+    equations = jax.make_jaxpr(turns)(2.0, 1.0, jnp.ones(3)).jaxpr.eqns
+    (scan,) = [equation for equation in equations if equation.primitive.name == "scan"]
+    given, carried = scan_counts(scan.params)
+    assert carried == 2 - (len(scan.outvars) == 2)  # what no turn changes may be given as it is
+    assert given + carried + 1 == len(scan.invars)

@@ -8,14 +8,14 @@ checkpoints in which parameters meet data stay what they are, with steps of thei
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import jax
 from jax.extend import core
 
-__all__ = ["Flat", "Kind", "Region", "Step", "apply_step", "flatten", "of_rows", "trace"]
+__all__ = ["Flat", "Kind", "Region", "Step", "apply_step", "flatten", "of_rows", "scan_counts", "trace"]
 
 # Calls whose body can be run in place of the call. custom_jvp and custom_vjp stay closed: their rules must hold.
 _OPEN = {
@@ -197,8 +197,8 @@ class _Walk:
     def _scan(self, equation: Any, given: list[int], steps: list[Step]) -> Sequence[int]:
         """A scan as a step with a region. What is carried counts as data unless it is constant in every turn."""
         kinds, body = self.flat.kinds, equation.params["jaxpr"]
-        first = equation.params["num_consts"]
-        last = first + equation.params["num_carry"]
+        first, count = scan_counts(equation.params)
+        last = first + count
         avals = [variable.aval for variable in body.jaxpr.invars]
         carry = [_carried(kinds[value]) for value in given[first:last]]
         self.depth += 1
@@ -223,6 +223,14 @@ class _Walk:
         region = Region(inside, tuple(carried), tuple(sliced), tuple(results))
         steps.append(Step(equation, tuple(given), tuple(made), region))
         return made
+
+
+def scan_counts(settings: Mapping[str, Any]) -> tuple[int, int]:
+    """How many values a scan is given as they are, and how many it carries from turn to turn."""
+    if "ft_in" in settings:  # from JAX 0.11 on
+        constants, carried, _ = settings["ft_in"].unpack()
+        return len(constants), len(carried)
+    return settings["num_consts"], settings["num_carry"]
 
 
 def _carried(kind: Kind) -> Kind:

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from discreet.learn.clip.flat import Flat, Step, apply_step
+from discreet.learn.clip.flat import Flat, Step, apply_step, scan_counts
 from discreet.learn.clip.groups import Group
 from discreet.learn.clip.sites import Site
 
@@ -125,8 +125,8 @@ class Forward:
         settings, region, kinds = step.params, step.region, self.flat.kinds
         if region is None:
             raise TypeError("a scan without its inside")
-        first = settings["num_consts"]
-        last = first + settings["num_carry"]
+        first, count = scan_counts(settings)
+        last = first + count
         inside = [site for site in self.parts.sites if step in site.scans]
         noted = [site for site in inside if site.kind != "copy" and site not in self.passing]
         copied = [value for value in region.sliced if value in self.parts.spread and value not in self.parts.copied]
@@ -140,7 +140,6 @@ class Forward:
             for stack in stacks.values()
         ]
         own = [jnp.moveaxis(self.each(stacks[value]), 1, 0) for value in copied]
-        count = settings["num_carry"]
 
         def body(state: tuple[list[Array], Array], given: Any) -> Any:
             carry, relay = state

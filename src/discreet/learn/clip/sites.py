@@ -15,7 +15,7 @@ import numpy as np
 from jax import lax
 from numpy.typing import NDArray
 
-from discreet.learn.clip.flat import Flat, Step
+from discreet.learn.clip.flat import Flat, Step, scan_counts
 from discreet.learn.clip.views import View, view_of
 
 __all__ = ["Site", "find_sites"]
@@ -116,7 +116,7 @@ class _Search:
             elif step.name != "scan":
                 self.through(step.region.steps, scans, True)
             else:
-                first = step.params["num_consts"]
+                first, _ = scan_counts(step.params)
                 starts = step.inputs[first : first + len(step.region.carried)]
                 for value, carried in zip(starts, step.region.carried, strict=True):
                     if self.flat.kinds[carried] == "data":
