@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError
 from discreet.mechanisms import Laplace
-from discreet.noise.bits import SystemBits, words
+from discreet.noise.bits import SystemBits
 from discreet.noise.parameters import SMALLEST
+from discreet.risk.draws import draw_even
 from discreet.show import Axis, Line, Picture, Scale, lines, share
 
 __all__ = [
@@ -319,8 +320,7 @@ def _right(block: Block, truth: list[Person]) -> int:
 
 
 def _draw_people(people: int) -> list[Person]:
-    draws = (words(SystemBits(), 3 * people) >> np.uint64(11)) * 2.0**-53
-    ages, sexes, races = draws.reshape(3, people)
+    ages, sexes, races = draw_even(SystemBits(), 3, people)
     return [
         (int(90 * age), SEXES[int(2 * sex)], RACES[int(np.searchsorted(_SHARES, race, side="right"))])
         for age, sex, race in zip(ages, sexes, races, strict=True)

@@ -70,3 +70,43 @@ def test_faces_are_shown_beside_what_came_out_of_the_weights(tmp_path, capsys, m
     assert drawn.read_text().startswith("<svg")
     pytest.importorskip("jax")
     assert run(capsys, "attack", "inversion", "--people", 1)[0] == 2
+
+
+def test_two_tables_are_intersected_and_drawn(tmp_path, capsys):
+    for name, illnesses in (("a", ["HIV", "colitis"]), ("b", ["HIV", "lupus", "hip"])):
+        rows = "".join(f"F,50-60,191**,{illness}\n" for illness in illnesses)
+        (tmp_path / f"{name}.csv").write_text("sex,age,zip,illness\n" + rows)
+    files = (tmp_path / "a.csv", tmp_path / "b.csv")
+    line = ("attack", "intersect", *files, "--on", "sex,age,zip", "--sensitive", "illness")
+    code, out, _ = run(capsys, *line, "--person", "sex=F,age=55,zip=19104", "--picture", tmp_path / "left.svg")
+    assert code == 0
+    assert "leave HIV" in out
+    assert "The price" in out
+    assert (tmp_path / "left.svg").read_text().startswith("<svg")
+    code, out, _ = run(capsys, *line, "--json")
+    assert json.loads(out)["told"] == 1
+    assert run(capsys, *line, "--person", "sex")[0] == 2
+
+
+def test_ages_follow_from_averages_given_by_hand(capsys):
+    code, out, _ = run(capsys, "attack", "averages", "--json")
+    assert (code, json.loads(out)["ages"]["Cid"]) == (0, 29)
+    own = ("attack", "averages", "--average", "Ann,Bob=30.0", "--average", "Ann=28.0", "--json")
+    code, out, _ = run(capsys, *own)
+    assert (code, json.loads(out)["alone"]) == (0, {"Ann": 28, "Bob": 32})
+    assert run(capsys, "attack", "averages", "--known", "Bob=old")[0] == 2
+
+
+def test_ratings_runs_and_salaries_are_attacked(tmp_path, capsys):
+    drawn = tmp_path / "found.svg"
+    code, out, _ = run(capsys, "attack", "ratings", "--people", 200, "--json", "--picture", drawn)
+    assert (code, json.loads(out)["people"]) == (0, 200)
+    assert drawn.read_text().startswith("<svg")
+    code, out, _ = run(capsys, "attack", "heatmap", "--people", 200, "--guards", 5)
+    assert code == 0
+    assert "The price" in out
+    code, out, _ = run(capsys, "attack", "difference", "--of", "means", "--people", 50, "--json")
+    found = json.loads(out)
+    assert round(found["exact"]) == found["salary"]
+    for wrong in (("--of", "medians"), ("--of", "means", "--bound", 0), ("--picture", drawn)):
+        assert run(capsys, "attack", "difference", *wrong)[0] == 2
