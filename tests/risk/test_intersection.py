@@ -84,8 +84,8 @@ def test_values_meet_where_they_can_be_of_one_person(one, other, meet):
         ("sensitive", {"sensitive": "age"}),
         ("columns", {"sensitive": "pay"}),
         ("epsilon", {"epsilon": 0}),
-    ]
-    + [("person", {"person": {"pay": 3}})],
+        ("person", {"person": {"pay": 3}}),
+    ],
 )
 def test_tables_that_cannot_be_intersected_are_refused(field, wrong):
     with pytest.raises(InputError, match=field):

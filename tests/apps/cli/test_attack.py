@@ -9,6 +9,7 @@ from risky import (
     run,
 )
 
+from discreet.apps.attacks.extraction import Extraction, Leak
 from discreet.apps.attacks.inversion import SIDE, Inversion
 from discreet.apps.attacks.membership import Exposure
 from discreet.risk import judge_membership
@@ -70,6 +71,24 @@ def test_faces_are_shown_beside_what_came_out_of_the_weights(tmp_path, capsys, m
     assert drawn.read_text().startswith("<svg")
     pytest.importorskip("jax")
     assert run(capsys, "attack", "inversion", "--people", 1)[0] == 2
+
+
+def test_what_a_language_model_gives_away_is_shown(tmp_path, capsys, monkeypatch):
+    leaks = (Leak(None, (1, 1), ("1234", "77"), 1, 0.3), Leak(8.0, (90, 8000), ("", "is old"), 0, 0.33))
+    asked = []
+
+    def attack(*given, **named):
+        asked.append((given, named))
+        return Extraction(2000, ("pin of zoe 1234", "pin of wim 7777"), 1e-4, leaks)
+
+    monkeypatch.setattr("discreet.apps.cli.attack.extract_secrets", attack)
+    drawn = tmp_path / "secrets.svg"
+    code, out, _ = run(capsys, "attack", "extract", "--secrets", 2, "--picture", drawn)
+    assert code == 0
+    assert "writes out 1 of 2 codes" in out
+    assert "Loss 0.330, +10%" in out
+    assert drawn.read_text().startswith("<svg")
+    assert asked == [((2000, 2, 8.0), {"curve": (1.0,)})]
 
 
 def test_two_tables_are_intersected_and_drawn(tmp_path, capsys):

@@ -1,7 +1,7 @@
 """Attacks that need a model or a synthetic table to attack: made here, on made-up people, with and without a budget.
 
 `attack_model` and `attack_rows` tell members from others (`Exposure`); `invert_faces` draws people from the weights of
-a model (`Inversion`).
+a model (`Inversion`); `extract_secrets` asks a language model for planted secrets (`Extraction`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 from discreet.core.lazy import lazy
 
 if TYPE_CHECKING:
+    from discreet.apps.attacks.extraction import Extraction as Extraction
+    from discreet.apps.attacks.extraction import Leak as Leak
+    from discreet.apps.attacks.extraction import extract_secrets as extract_secrets
     from discreet.apps.attacks.inversion import Inversion as Inversion
     from discreet.apps.attacks.inversion import invert_faces as invert_faces
     from discreet.apps.attacks.membership import Exposure as Exposure
@@ -21,6 +24,11 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazy(
     __name__,
     {
+        "extraction": (
+            "Extraction",
+            "Leak",
+            "extract_secrets",
+        ),
         "inversion": (
             "Inversion",
             "invert_faces",

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from discreet.apps.attacks.extraction import extract_secrets
 from discreet.apps.attacks.inversion import invert_faces
 from discreet.apps.attacks.membership import attack_model, attack_rows, roc_picture
 from discreet.apps.cli.completion import offered
@@ -170,6 +171,20 @@ def inversion(
     """Draw people out of the weights of a classifier that knows them, made with and without a budget."""
     with working("training and inverting"):
         found = invert_faces(people, epsilon)
+    _show(found, picture, as_json)
+
+
+@app.command("extract")
+def extract(
+    records: Annotated[int, typer.Option(help="How many made-up messages the model learns.")] = 2000,
+    secrets: Annotated[int, typer.Option(help="In how many of them a secret code is planted, one to eight.")] = 4,
+    epsilon: Annotated[float, typer.Option(help="The largest budget tried; 1 is tried besides.")] = 8.0,
+    picture: Picture = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a language model write out secrets that single messages held, trained with and without a budget."""
+    with working("training and asking"):
+        found = extract_secrets(records, secrets, epsilon, curve=(1.0,))
     _show(found, picture, as_json)
 
 
