@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet.risk.census import attack_blocks
+from discreet.risk.block_attack import attack_blocks
 from discreet.risk.coarsening import anonymize
 from discreet.risk.linkage import link
 from discreet.risk.measures import anonymity

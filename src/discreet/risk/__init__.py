@@ -17,8 +17,14 @@ if TYPE_CHECKING:
     from discreet.risk.averages import Averages as Averages
     from discreet.risk.averages import GroupAverage as GroupAverage
     from discreet.risk.averages import solve_averages as solve_averages
-    from discreet.risk.census import BlockAttack as BlockAttack
-    from discreet.risk.census import attack_blocks as attack_blocks
+    from discreet.risk.block_attack import BlockAttack as BlockAttack
+    from discreet.risk.block_attack import attack_blocks as attack_blocks
+    from discreet.risk.block_attack import attack_residents as attack_residents
+    from discreet.risk.block_tables import RebuiltBlocks as RebuiltBlocks
+    from discreet.risk.block_tables import read_blocks as read_blocks
+    from discreet.risk.block_tables import read_register as read_register
+    from discreet.risk.block_tables import read_residents as read_residents
+    from discreet.risk.block_tables import rebuild_blocks as rebuild_blocks
     from discreet.risk.coarsening import AnonymizedTable as AnonymizedTable
     from discreet.risk.coarsening import anonymize as anonymize
     from discreet.risk.difference import Difference as Difference
@@ -56,9 +62,17 @@ __getattr__, __dir__, __all__ = lazy(
             "GroupAverage",
             "solve_averages",
         ),
-        "census": (
+        "block_attack": (
             "BlockAttack",
             "attack_blocks",
+            "attack_residents",
+        ),
+        "block_tables": (
+            "RebuiltBlocks",
+            "read_blocks",
+            "read_register",
+            "read_residents",
+            "rebuild_blocks",
         ),
         "coarsening": (
             "AnonymizedTable",

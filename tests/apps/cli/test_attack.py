@@ -129,3 +129,22 @@ def test_ratings_runs_and_salaries_are_attacked(tmp_path, capsys):
     assert round(found["exact"]) == found["salary"]
     for wrong in (("--of", "medians"), ("--of", "means", "--bound", 0), ("--picture", drawn)):
         assert run(capsys, "attack", "difference", *wrong)[0] == 2
+
+
+def test_somebodys_own_tables_and_people_are_attacked(tmp_path, capsys):
+    people = tmp_path / "people.csv"
+    lines = ["block,age,sex,race,name", "1,30,F,x,Ann", "1,44,M,x,Bob", "1,45,M,x,Cyd", "1,46,M,y,Dan"]
+    people.write_text("\n".join(lines) + "\n")
+    voters = tmp_path / "voters.csv"
+    voters.write_text("block,name,age,sex\n1,Ann,30,F\n")
+    code, out, _ = run(capsys, "attack", "census", "--data", people, "--register", voters, "--json")
+    found = json.loads(out)
+    assert (code, found["people"], found["registered"]) == (0, 4, 1)
+    tables = tmp_path / "tables.csv"
+    tables.write_text("block,sex,race,from,to,count,mean,median\n1,,,,,1,33,33\n1,F,x,,,1,,\n")
+    code, out, _ = run(capsys, "attack", "census", "--tables", tables, "--register", voters)
+    assert code == 0
+    assert "1 of 1 blocks" in out
+    assert "33" in out
+    assert run(capsys, "attack", "census", "--register", voters)[0] == 2
+    assert run(capsys, "attack", "census", "--tables", tables, "--data", people)[0] == 2

@@ -18,7 +18,8 @@ from discreet.apps.cli.output import AsJson, say, show_json, show_table, working
 from discreet.errors import InputError
 from discreet.noise.bits import SystemBits
 from discreet.risk.averages import KNOWN, PUZZLE, GroupAverage, solve_averages
-from discreet.risk.census import attack_blocks
+from discreet.risk.block_attack import attack_blocks, attack_residents
+from discreet.risk.block_tables import read_blocks, read_register, read_residents, rebuild_blocks
 from discreet.risk.difference import difference_means, differencing, draw_salaries
 from discreet.risk.heat_map import map_runs
 from discreet.risk.intersection import intersect as intersected
@@ -87,14 +88,36 @@ def reconstruct(
 def census(
     blocks: Annotated[int, typer.Option(help="How many made-up blocks to attack.")] = 10,
     people: Annotated[int, typer.Option(help="People in each.")] = 7,
+    data: Annotated[Path | None, typer.Option(help="Your own people instead: block,age,sex,race, and name.")] = None,
+    tables: Annotated[
+        Path | None, typer.Option(help="Your own printed tables instead: block,sex,race,from,to,count,mean,median.")
+    ] = None,
+    register: Annotated[Path | None, typer.Option(help="A register for your own: block,name,age,sex.")] = None,
     epsilon: Epsilon = 1.0,
     picture: Picture = None,
     as_json: AsJson = False,
 ) -> None:
-    """Rebuild people of small blocks from published tables (age, sex, race), then from tables with noise."""
+    """Rebuild people of small blocks from published tables and name them with a register; then with noise."""
+    if register is not None and data is None and tables is None:
+        raise InputError("--register", register.name, "left out, unless --data or --tables is given")
+    if data is not None and tables is not None:
+        raise InputError("--tables", tables.name, "left out where --data is given")
+    found: Any
     with working("solving"):
-        found = attack_blocks(blocks, people, epsilon)
+        if tables is not None:
+            found = rebuild_blocks(read_blocks(tables), None if register is None else read_register(register))
+        elif data is not None:
+            found = attack_residents(read_residents(data, register), epsilon)
+        else:
+            found = attack_blocks(blocks, people, epsilon)
     _show(found, picture, as_json)
+    if as_json:
+        return
+    if tables is not None:
+        rows = [[one.block, str(one.age), one.sex, one.race, one.name or ""] for one in found.people[:20]]
+        show_table("Rebuilt, the first twenty", ["block", "age", "sex", "race", "name"], rows)
+    elif found.sample:
+        show_table("The first block, rebuilt", ["age", "sex", "race", "name"], [list(row) for row in found.sample])
 
 
 @app.command("difference")

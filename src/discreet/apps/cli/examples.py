@@ -184,7 +184,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     ),
     "attack link": ("discreet attack link people.csv people.csv --on age,sex,county,sector --person person",),
     "attack reconstruct": ("discreet attack reconstruct --people 200 --epsilon 1",),
-    "attack census": ("discreet attack census --blocks 2 --people 5",),
+    "attack census": (
+        "discreet attack census --blocks 2 --people 5",
+        "discreet attack census --tables printed.csv --register voters.csv",
+    ),
     "attack difference": (
         "discreet attack difference --people 1000 --epsilon 0.5",
         "discreet attack difference --of means --people 1000 --picture salary.svg",
