@@ -10,7 +10,8 @@ from risky import (
 )
 
 from discreet.apps.attacks.extraction import Extraction, Leak
-from discreet.apps.attacks.inversion import SIDE, Inversion
+from discreet.apps.attacks.faces import SIDE
+from discreet.apps.attacks.inversion import Inversion, Likeness
 from discreet.apps.attacks.membership import Exposure
 from discreet.risk import judge_membership
 
@@ -62,12 +63,13 @@ def test_membership_is_shown_of_models_and_of_rows(tmp_path, capsys, monkeypatch
 
 def test_faces_are_shown_beside_what_came_out_of_the_weights(tmp_path, capsys, monkeypatch):
     faces = np.random.default_rng(1).normal(size=(6, SIDE * SIDE))
-    found = Inversion(6, 1.0, 1e-3, 0.85, 0.1, 1.0, 0.2, {"people": faces, "without a budget": faces})
+    kinds = (Likeness(0.95, 0.85, 1.0), Likeness(0.9, 0.5, 1.0), Likeness(0.05, 0.1, 0.2))
+    found = Inversion(6, 1.0, 1e-3, *kinds, {"people": faces, "without a budget": faces})
     with monkeypatch.context() as patched:
         patched.setattr("discreet.apps.cli.attack.invert_faces", lambda people, epsilon: found)
         drawn = tmp_path / "faces.svg"
         code, out, _ = run(capsys, "attack", "inversion", "--people", 6, "--json", "--picture", drawn)
-    assert (code, json.loads(out)["like_plain"]) == (0, 0.85)
+    assert (code, json.loads(out)["plain"]["alike"]) == (0, 0.85)
     assert drawn.read_text().startswith("<svg")
     pytest.importorskip("jax")
     assert run(capsys, "attack", "inversion", "--people", 1)[0] == 2

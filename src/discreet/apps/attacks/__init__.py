@@ -1,7 +1,7 @@
 """Attacks that need a model or a synthetic table to attack: made here, on made-up people, with and without a budget.
 
-`attack_model` and `attack_rows` tell members from others (`Exposure`); `invert_faces` draws people from the weights of
-a model (`Inversion`); `extract_secrets` asks a language model for planted secrets (`Extraction`).
+`attack_model` and `attack_rows` tell members from others (`Exposure`); `invert_faces` draws people out of a network
+that knows them (`Inversion`); `extract_secrets` asks a language model for planted secrets (`Extraction`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from discreet.apps.attacks.extraction import Leak as Leak
     from discreet.apps.attacks.extraction import extract_secrets as extract_secrets
     from discreet.apps.attacks.inversion import Inversion as Inversion
+    from discreet.apps.attacks.inversion import Likeness as Likeness
     from discreet.apps.attacks.inversion import invert_faces as invert_faces
     from discreet.apps.attacks.membership import Exposure as Exposure
     from discreet.apps.attacks.membership import attack_model as attack_model
@@ -31,6 +32,7 @@ __getattr__, __dir__, __all__ = lazy(
         ),
         "inversion": (
             "Inversion",
+            "Likeness",
             "invert_faces",
         ),
         "membership": (

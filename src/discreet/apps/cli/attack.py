@@ -191,7 +191,7 @@ def inversion(
     picture: Picture = None,
     as_json: AsJson = False,
 ) -> None:
-    """Draw people out of the weights of a classifier that knows them, made with and without a budget."""
+    """Draw people out of a network that knows them, with a public prior, made with and without a budget."""
     with working("training and inverting"):
         found = invert_faces(people, epsilon)
     _show(found, picture, as_json)
