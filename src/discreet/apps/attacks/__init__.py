@@ -2,6 +2,7 @@
 
 `attack_model` and `attack_rows` tell members from others (`Exposure`); `invert_faces` draws people out of a network
 that knows them (`Inversion`); `extract_secrets` asks a language model for planted secrets (`Extraction`).
+`ATTACKS` lists all that need nothing but an epsilon.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ from typing import TYPE_CHECKING
 from discreet.core.lazy import lazy
 
 if TYPE_CHECKING:
+    from discreet.apps.attacks.catalogue import ATTACKS as ATTACKS
+    from discreet.apps.attacks.catalogue import Attack as Attack
+    from discreet.apps.attacks.catalogue import find_attack as find_attack
     from discreet.apps.attacks.extraction import Extraction as Extraction
     from discreet.apps.attacks.extraction import Leak as Leak
     from discreet.apps.attacks.extraction import extract_secrets as extract_secrets
@@ -25,6 +29,11 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazy(
     __name__,
     {
+        "catalogue": (
+            "ATTACKS",
+            "Attack",
+            "find_attack",
+        ),
         "extraction": (
             "Extraction",
             "Leak",

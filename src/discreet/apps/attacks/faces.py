@@ -45,7 +45,7 @@ def draw_faces(people: int, measures: Floats | None = None) -> Floats:
         bar = inside(np.abs(y - brow - slant * (side * x - apart)) - 0.05) * inside(np.abs(x - side * apart) - 0.13)
         shades = np.maximum(shades, (0.4 + 0.6 * hair) * bar)
     nose = 0.1 + 0.2 * v[10]
-    shades = np.maximum(shades, 0.75 * inside(np.abs(x) - 0.02 - 0.03 * v[10]) * inside(np.abs(y - nose + 0.1) - 0.1))
+    shades = np.maximum(shades, 0.75 * inside(np.abs(x) - 0.04 - 0.05 * v[10]) * inside(np.abs(y - nose + 0.1) - 0.1))
     mouth, broad, smile = 0.45 + 0.12 * v[11], 0.16 + 0.2 * v[12], (v[13] - 0.5) * 1.6
     lips = inside(np.abs(y - mouth - smile * (broad**2 - x**2)) - 0.04) * inside(np.abs(x) - broad)
     return np.asarray(np.maximum(shades, 0.9 * lips).reshape(len(given), -1))
