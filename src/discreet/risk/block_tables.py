@@ -89,7 +89,7 @@ def read_blocks(source: Any) -> dict[str, Block]:
     """Printed tables, by block.
 
     >>> rows = {"block": ["1"] * 2, "sex": ["F", ""], "race": ["x", ""], "from": ["", ""], "to": ["", ""]}
-    >>> rows |= {"count": [1, 1], "mean": ["", 33], "median": ["", 33]}
+    >>> rows |= {"count": [1, 1], "mean": ["", "33"], "median": ["", "33"]}
     >>> read_blocks(rows)["1"].statistics[1]
     Statistic(sex=None, race=None, count=1, mean=33.0, median=33.0, ages=(0, 99))
     """

@@ -24,12 +24,12 @@ from discreet.show import Picture, image, stack
 __all__ = ["BASES", "LIMIT", "SIDE", "HeatMap", "count_runners", "draw_runs", "map_runs"]
 
 SIDE = 48
-LIMIT = 40
+LIMIT = 24
 """Cells of one person that count, at most."""
-BASES = ((6, 34, 5), (38, 5, 7))
+BASES = ((4, 8, 6), (36, 2, 5))
 """Where the fences begin, row and column, and how long a side is."""
-_CITY, _SPREAD = (30, 30), 5.0
-_STEPS = 60
+_CITY, _SPREAD = (30, 33), 2.5
+_STEPS = 30
 _CELL = 4
 
 

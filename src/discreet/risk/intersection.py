@@ -229,7 +229,7 @@ def intersect(
 
 
 def _guessed(
-    pairs: list[SharedClass], tables: tuple[Counts, Counts], secrets: list[str], noise: Laplace, bits: Bits | None
+    pairs: list[SharedClass], tables: tuple[Counts, Counts], values: list[str], noise: Laplace, bits: Bits | None
 ) -> float | None:
     """How often the secret with the largest smaller count of the two is the one that the exact tables told."""
     if not pairs:
@@ -237,10 +237,10 @@ def _guessed(
     right = 0
     for pair in pairs:
         held = [tables[0][pair.first], tables[1][pair.second]]
-        exact = np.array([[table.get(secret, 0) for secret in secrets] for table in held], dtype=np.int64)
+        exact = np.array([[table.get(secret, 0) for secret in values] for table in held], dtype=np.int64)
         many = np.tile(exact.ravel(), _RUNS)
         seen = noise.release(many, bits=bits).reshape(_RUNS, *exact.shape).min(axis=1)
-        right += int((seen.argmax(axis=1) == secrets.index(pair.common[0])).sum())
+        right += int((seen.argmax(axis=1) == values.index(pair.common[0])).sum())
     return right / (_RUNS * len(pairs))
 
 

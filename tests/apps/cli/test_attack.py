@@ -84,7 +84,7 @@ def test_what_a_language_model_gives_away_is_shown(tmp_path, capsys, monkeypatch
         return Extraction(2000, ("pin of zoe 1234", "pin of wim 7777"), 1e-4, leaks)
 
     monkeypatch.setattr("discreet.apps.cli.attack.extract_secrets", attack)
-    drawn = tmp_path / "secrets.svg"
+    drawn = tmp_path / "codes.svg"
     code, out, _ = run(capsys, "attack", "extract", "--secrets", 2, "--picture", drawn)
     assert code == 0
     assert "writes out 1 of 2 codes" in out

@@ -119,7 +119,7 @@ def _listed(ranks: Sequence[int]) -> str:
 def extract_secrets(
     records: int = 2000, secrets: int = 4, epsilon: float = 8.0, *, curve: Sequence[float] = CURVE, steps: int = STEPS
 ) -> Extraction:
-    """Train the model without a budget and under each epsilon, and ask for the planted secrets.
+    """Train the model without a budget and under each epsilon, and ask for the secrets that were planted.
 
     Guarantee of the private models: (epsilon, delta) for one message added or removed, by DP-SGD.
     """
