@@ -179,6 +179,8 @@ def test_every_page_fits_its_window_in_every_look(guest, look):
         "synthetic": "/d/us/synthetic?release=rows",
         "jobs": "/d/us/jobs",
         "audit": "/audit",
+        "attacks": "/attacks",
+        "attack": "/attacks/heatmap",
         "surveys": "/surveys",
     }
     window = guest(**LOOKS[look])

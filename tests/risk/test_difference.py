@@ -16,6 +16,8 @@ def test_differences_tell_everything_or_as_little_as_epsilon_allows():
     assert found.right_exact == 1
     assert found.right_noisy < found.best + 0.05  # 6.5 deviations: once in 10^10
     assert found.best == pytest.approx(math.exp(0.5) / (1 + math.exp(0.5)))
+    assert found.error == 12  # two counts share the budget: Laplace of scale 4
+    assert found.picture().to_svg().startswith("<svg")
     assert differencing(secret, epsilon=20).right_noisy > 0.99  # a large epsilon hides nobody
     for bad in ({"epsilon": 0}, {"targets": 9999}):
         with pytest.raises(InputError, match=next(iter(bad))):

@@ -33,6 +33,8 @@ class Difference:
     epsilon: float
     best: float
     """What no attack on epsilon-private answers beats on average, for bits that are even odds: e^eps / (1 + e^eps)."""
+    error: int
+    """How far off a count is under the budget, at most, 95 times in 100."""
 
     def explain(self) -> str:
         """In words."""
@@ -40,11 +42,26 @@ class Difference:
             f"'How many have it' and 'how many besides this one have it', over {self.people:,} people: exact counts "
             f"tell the secret of {self.right_exact:.1%} of {self.targets:,} targets. Both counts under a budget of "
             f"epsilon = {self.epsilon:g}: {self.right_noisy:.1%} are guessed right, where coin flips get 50% and no "
-            f"attack is sure to get more than {self.best:.1%}."
+            f"attack is sure to get more than {self.best:.1%}. The price: a count is off by up to {self.error:,}, 95 "
+            "times in 100, however many people it counts."
         )
 
     def __str__(self) -> str:
         return self.explain()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+    def picture(self) -> Picture:
+        """How many secrets are told by exact counts, under the budget, at best, and by a coin."""
+        data = [
+            Bar("exact counts", self.right_exact),
+            Bar(f"epsilon = {self.epsilon:g}", self.right_noisy, series=1),
+            Bar("no attack beats, on average", self.best, series=2),
+            Bar("a coin", 0.5, series=3),
+        ]
+        return bars("Secrets told by two counts", data, format="{:.1%}".format, ticks="{:.0%}".format)
 
 
 def differencing(
@@ -74,6 +91,7 @@ def differencing(
         float((guess == bit[:many]).mean()),
         float(epsilon),
         float(np.exp(epsilon) / (1 + np.exp(epsilon))),
+        noise.error(0.95),
     )
 
 

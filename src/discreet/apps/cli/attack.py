@@ -146,14 +146,8 @@ def difference(
             raise InputError("--bound", bound, "a whole number from 1 to 100,000,000")
         _show(difference_means(draw_salaries(people, bound), epsilon, bound=bound), picture, as_json)
         return
-    if picture is not None:
-        raise InputError("--picture", picture.name, "left out, unless --of is means")
     secret = np.asarray(random_questions(people, 1, SystemBits())[0] > 0)
-    found = differencing(secret, epsilon)
-    if as_json:
-        show_json(asdict(found))
-    else:
-        say(found.explain())
+    _show(differencing(secret, epsilon), picture, as_json)
 
 
 @app.command("membership")
