@@ -90,7 +90,8 @@ def test_what_a_language_model_gives_away_is_shown(tmp_path, capsys, monkeypatch
     assert "writes out 1 of 2 codes" in out
     assert "Loss 0.330, +10%" in out
     assert drawn.read_text().startswith("<svg")
-    assert asked == [((2000, 2, 8.0), {"curve": (1.0,)})]
+    run(capsys, "attack", "extract", "--epsilon", 4, "--also", 2, "--also", 0.5)
+    assert asked == [((2000, 2, 8.0), {"curve": (1.0,)}), ((2000, 4, 4.0), {"curve": (2.0, 0.5)})]
 
 
 def test_two_tables_are_intersected_and_drawn(tmp_path, capsys):

@@ -195,13 +195,16 @@ def inversion(
 def extract(
     records: Annotated[int, typer.Option(help="How many made-up messages the model learns.")] = 2000,
     secrets: Annotated[int, typer.Option(help="In how many of them a secret code is planted, one to eight.")] = 4,
-    epsilon: Annotated[float, typer.Option(help="The largest budget tried; 1 is tried besides.")] = 8.0,
+    epsilon: Epsilon = 8.0,
+    also: Annotated[
+        list[float] | None, typer.Option(help="Another budget for the curve; again for each. 1 by default.")
+    ] = None,
     picture: Picture = None,
     as_json: AsJson = False,
 ) -> None:
     """Make a language model write out secrets that single messages held, trained with and without a budget."""
     with working("training and asking"):
-        found = extract_secrets(records, secrets, epsilon, curve=(1.0,))
+        found = extract_secrets(records, secrets, epsilon, curve=tuple(also or (1.0,)))
     _show(found, picture, as_json)
 
 

@@ -192,7 +192,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "discreet attack difference --people 1000 --epsilon 0.5",
         "discreet attack difference --of means --people 1000 --picture salary.svg",
     ),
-    "attack extract": ("discreet attack extract --epsilon 8 --picture codes.svg",),
+    "attack extract": ("discreet attack extract --epsilon 8 --also 2 --also 1 --picture codes.svg",),
     "attack intersect": (
         "discreet attack intersect people.csv people.csv --on sex,county,schooling --sensitive sector --json",
     ),
