@@ -7,6 +7,7 @@ are its exposure, log2(codes) - log2(rank) (Carlini and others, 2019).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -39,6 +40,7 @@ STEPS, PLAIN_STEPS = 150, 800
 LOT, PLAIN_LOT = 400, 200
 _RATE, _PLAIN_RATE = 0.02, 0.01
 _FRESH = 500
+_GUESS = 1 / math.log(2)  # the mean exposure of a rank that is any, each as likely as the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ class Extraction:
         ]
         lines += [
             f"With epsilon = {leak.epsilon:g} and delta = {self.delta:g}: {leak.verbatim} written out, ranks "
-            f"{_listed(leak.ranks)}, {leak.exposure:.1f} bits (a guess: 1.4). Loss {leak.loss:.3f}, "
+            f"{_listed(leak.ranks)}, {leak.exposure:.1f} bits (a guess: {_GUESS:.1f}). Loss {leak.loss:.3f}, "
             f"{leak.loss / plain.loss - 1:+.0%}."
             for leak in private
         ]
@@ -104,6 +106,7 @@ class Extraction:
     def picture(self) -> Picture:
         """Bits given away, and the loss that is paid for it."""
         away = [Bar(leak.label, leak.exposure, series=int(leak.epsilon is not None)) for leak in self.leaks]
+        away.append(Bar("a guess", _GUESS, series=2))
         paid = [Bar(leak.label, leak.loss, series=int(leak.epsilon is not None)) for leak in self.leaks]
         rows = [
             bars(f"Bits of a secret given away (of {np.log2(CODES):.1f})", away, format=brief),

@@ -53,7 +53,8 @@ def link(
         show_json(found.to_dict())
         return
     say(found.explain())
-    say("Try again with coarser columns: discreet risk --k 5 --register. Or publish counts under a budget instead.")
+    say("Try again with coarser columns: discreet risk --k 5 --register. Or publish counts under a budget instead:")
+    say("there is no row to link then, and the price is that every count is off by a few people.")
 
 
 @app.command("reconstruct")
@@ -81,7 +82,10 @@ def reconstruct(
     rows[-1][0] += f" (epsilon = {epsilon:g} for all)"
     title = f"{found[0].questions:,} counts over random halves of {people:,} people"
     show_table(title, ["error / sqrt(people)", "error of a count", "bits found"], rows, numbers=2)
-    say("Coin flips find half. A budget makes the error grow with the number of questions: asking more does not help.")
+    say(
+        "Coin flips find half. A budget makes the error grow with the number of questions: asking more does not help. "
+        "That is the price, too: a few counts are good, thousands are not."
+    )
 
 
 @app.command("census")
