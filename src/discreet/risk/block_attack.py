@@ -155,6 +155,7 @@ def attack_residents(
     *,
     sexes: tuple[str, ...] | None = None,
     races: tuple[str, ...] | None = None,
+    bits: Bits | None = None,
 ) -> BlockAttack:
     """The same of blocks that somebody has: what is printed of them is attacked, not what is known of them.
 
@@ -181,7 +182,7 @@ def attack_residents(
         if found is not None and not sample:
             sample = _sample(found, block)
         for budget in along:
-            tables = noisy_tables(block.people, budget, sexes=known_sexes, races=known_races)
+            tables = noisy_tables(block.people, budget, sexes=known_sexes, races=known_races, bits=bits)
             along[budget] += _judge(rebuild(tables, others=False), block)
             if budget == float(epsilon):
                 many, mean = _whole(tables)

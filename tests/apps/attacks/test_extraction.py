@@ -9,31 +9,34 @@ from discreet.apps.attacks import extraction
 from discreet.apps.attacks.extraction import CONTEXT, EMBEDDED, HIDDEN, Extraction, Leak, _code_chances, _write_on
 from discreet.apps.attacks.messages import CODES, LETTERS, Secret, encode
 from discreet.errors import InputError
+from seam import Tape
 
 
 @pytest.fixture(scope="module")
 def found():
+    tape = Tape("messages")  # the same messages and secrets each time; the noise is the trainer's own
     with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("discreet.apps.attacks.people.SystemBits", lambda: tape)
         for name, value in {"LOT": 50, "PLAIN_LOT": 50, "PLAIN_STEPS": 400}.items():
             patched.setattr(extraction, name, value)
-        return extraction.extract_secrets(records=150, secrets=2, epsilon=4, curve=(), steps=4)
+        return extraction.extract_secrets(records=150, secrets=3, epsilon=4, curve=(), steps=4)
 
 
 def test_secrets_come_out_without_a_budget_only(found):
     plain, private = found.leaks
     assert (plain.epsilon, private.epsilon) == (None, 4)
-    assert plain.verbatim == 2
-    assert plain.ranks == (1, 1)
+    assert plain.verbatim == 3
+    assert plain.ranks == (1, 1, 1)
     assert plain.decoded == tuple(text[-4:] for text in found.secrets)
     assert plain.exposure == pytest.approx(np.log2(CODES))
-    assert private.verbatim == 0  # once in 10^8 by chance, for the two together
+    assert private.verbatim < 3  # all three once in 10^12 by chance
     assert private.loss > plain.loss
 
 
 def test_what_was_found_says_what_is_given_away_and_what_it_costs(found):
     told = found.to_dict()
     assert told["leaks"][0]["exposure"] == found.leaks[0].exposure
-    assert "writes out 2 of 2 codes" in found.explain()
+    assert "writes out 3 of 3 codes" in found.explain()
     assert "Loss on new messages" in found.explain()
     assert found.picture().to_svg().startswith("<svg")
 

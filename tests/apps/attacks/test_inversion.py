@@ -8,19 +8,23 @@ pytest.importorskip("jax")
 from discreet.apps.attacks.faces import SIDE, draw_faces
 from discreet.apps.attacks.inversion import _beside, _compare, _prior, invert_faces
 from discreet.errors import InputError
+from seam import Tape
 
 
 @pytest.fixture(scope="module")
 def found():
-    return invert_faces(people=12, epsilon=0.5)
+    tape = Tape("faces")  # the same people each time; the noise is the trainer's own
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("discreet.apps.attacks.people.SystemBits", lambda: tape)
+        return invert_faces(people=12, epsilon=0.5)
 
 
 def test_faces_come_out_of_a_network_without_a_budget_only(found):
-    assert found.plain.identified >= 0.5  # 0.97, give or take 0.05; chance is a twelfth
-    assert found.plain.alike > 0.5
+    assert found.plain.identified > 0.9  # chance is a twelfth
+    assert found.plain.alike > 0.75
     assert found.plain.alike > found.raw.alike  # what faces look like helps
-    assert found.private.alike < 0.4
-    assert found.plain.identified > found.private.identified
+    assert found.private.alike < 0.7  # 0.05, give or take 0.1: six deviations
+    assert found.private.identified < found.plain.identified
 
 
 def test_a_network_that_hides_people_does_not_recognise_them(found):
