@@ -184,8 +184,24 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     ),
     "attack link": ("discreet attack link people.csv people.csv --on age,sex,county,sector --person person",),
     "attack reconstruct": ("discreet attack reconstruct --people 200 --epsilon 1",),
-    "attack census": ("discreet attack census --blocks 2 --people 5",),
-    "attack difference": ("discreet attack difference --people 1000 --epsilon 0.5",),
+    "attack census": (
+        "discreet attack census --blocks 2 --people 5",
+        "discreet attack census --tables printed.csv --register voters.csv",
+    ),
+    "attack difference": (
+        "discreet attack difference --people 1000 --epsilon 0.5",
+        "discreet attack difference --of means --people 1000 --picture salary.svg",
+    ),
+    "attack extract": ("discreet attack extract --epsilon 8 --also 2 --also 1 --picture codes.svg",),
+    "attack intersect": (
+        "discreet attack intersect people.csv people.csv --on sex,county,schooling --sensitive sector --json",
+    ),
+    "attack averages": (
+        "discreet attack averages",
+        "discreet attack averages --average Ann,Bob,Cid=34.0 --average Bob,Cid=30.0 --least 18",
+    ),
+    "attack ratings": ("discreet attack ratings --people 500 --picture found.svg",),
+    "attack heatmap": ("discreet attack heatmap --people 2000 --picture runs.svg",),
     "attack membership": ("discreet attack membership --of model --epsilon 1 --picture roc.svg",),
     "attack inversion": ("discreet attack inversion --people 20 --epsilon 1 --picture faces.png",),
     "audit self": ("discreet audit self --tier 1 --html audit.html",),
