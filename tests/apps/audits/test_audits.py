@@ -29,5 +29,6 @@ def test_every_kind_of_bug_is_planted():
 
 def test_every_kind_of_job_is_attacked():
     kinds = {subject.kind for subject in known()}
-    assert kinds - {"trainer"} == {"mechanism", "question", "hierarchy", "synthesiser", "responder"}
+    assert kinds - {"trainer", "estimator"} == {"mechanism", "question", "hierarchy", "synthesiser", "responder"}
     assert ("trainer" in kinds) == (find_spec("jax") is not None)
+    assert ("estimator" in kinds) == (find_spec("sklearn") is not None)

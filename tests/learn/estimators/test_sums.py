@@ -22,14 +22,17 @@ from discreet.learn.estimators import (
     DPLinearRegression,
     DPNaiveBayes,
     DPRandomForest,
+    DPRandomForestRegressor,
     additive_model,
     boosted_trees,
+    forest_regressor,
     kmeans,
     linear_regression,
     naive_bayes,
     pca,
     random_forest,
 )
+from discreet.learn.estimators.forest_regressor import leaf_parts, slope_sums
 from discreet.learn.estimators.plan import read_price
 from discreet.learn.estimators.random_forest import count_leaves
 from discreet.learn.estimators.sums import FINE, RADIUS, SumMeter, fine, moment_noise, room, second_moments, whole_rows
@@ -50,6 +53,7 @@ ESTIMATORS = {
     "additive regression": DPAdditiveRegression(rho=1, bounds=BOX, target_bounds=(-1, 2), rounds=2),
     "forest": DPRandomForest(rho=1, bounds=BOX, classes=2, malformed="absorb"),
     "forest, codes": DPRandomForest(rho=1, bounds=BOX, classes=3, categories={1: 4}, malformed="absorb"),
+    "forest regression": DPRandomForestRegressor(rho=1, bounds=BOX, target_bounds=(-1, 2), malformed="absorb"),
 }
 
 
@@ -88,6 +92,8 @@ def _too_long(steps, norm, radius):
         ("additive", additive_model, "gradients", lambda scores, targets: np.full_like(scores, 2**12 + 1)),
         ("additive regression", additive_model, "residuals", lambda scores, targets: 8 * (scores - targets[:, None])),
         ("forest", random_forest, "count_leaves", lambda *given: 2 * count_leaves(*given)),
+        ("forest regression", forest_regressor, "leaf_parts", lambda steps: 2 * leaf_parts(steps)),
+        ("forest regression", forest_regressor, "slope_sums", lambda *given: 40 * slope_sums(*given)),
         ("bayes", naive_bayes, "norms", lambda columns: (2**12, 2**24)),
     ],
 )
