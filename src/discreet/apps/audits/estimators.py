@@ -12,12 +12,14 @@ from discreet.audit.claim import AnyClaim
 from discreet.audit.gate import Subject
 from discreet.audit.outputs import Pair, buffered
 from discreet.core.loss import Pure
+from discreet.learn.estimators import DPRandomForestRegressor
 from discreet.learn.estimators.forest_regressor import UNIT, leaf_parts, release_leaves
 from discreet.learn.estimators.plan import read_price
 from discreet.learn.estimators.sums import SumMeter
 
 __all__ = ["planted", "subjects"]
 
+_NAME = DPRandomForestRegressor.__name__
 _RUNS = 20_000
 _TREES, _ROWS = 2, 1000
 _CLAIM = Pure(Fraction(9, 10))  # of an epsilon of 1: the other tenth is for the slope
@@ -25,12 +27,12 @@ _CLAIM = Pure(Fraction(9, 10))  # of an epsilon of 1: the other tenth is for the
 
 def subjects() -> Iterator[Subject]:
     """The sums that `DPRandomForestRegressor` releases."""
-    yield Subject("DPRandomForestRegressor", "estimator", lambda: _attack(1), _RUNS)
+    yield Subject(_NAME, "estimator", lambda: _attack(1), _RUNS)
 
 
 def planted() -> Iterator[Subject]:
     """A row that counts twice: once for its target and once more for being there."""
-    yield Subject("DPRandomForestRegressor", "estimator", lambda: _attack(2), _RUNS, planted="wrong sensitivity")
+    yield Subject(_NAME, "estimator", lambda: _attack(2), _RUNS, planted="wrong sensitivity")
 
 
 def _attack(times: int) -> tuple[AnyClaim, Sequence[Pair]]:
