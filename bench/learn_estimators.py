@@ -26,11 +26,13 @@ from sklearn.naive_bayes import GaussianNB
 
 from discreet.learn.estimators import (
     DPPCA,
+    DPAdditiveRegression,
     DPBoostedTrees,
     DPKMeans,
     DPLinearClassifier,
     DPLinearRegression,
     DPNaiveBayes,
+    DPRandomForestRegressor,
     DPSGDClassifier,
 )
 from harness import ENVIRONMENTS, Report, arguments, peak_megabytes, peer
@@ -154,6 +156,17 @@ class Jobs:
         model.fit(d["predictors"], d["level"])
         return lambda: model.score(d["predictors_test"], d["level_test"])
 
+    def additive_regression(self, price):
+        d = self.data
+        model = DPAdditiveRegression(**price, bounds=(-1, 1), target_bounds=(-1, 1)).fit(d["predictors"], d["level"])
+        return lambda: model.score(d["predictors_test"], d["level_test"])
+
+    def forest_regression(self, price):
+        d = self.data
+        model = DPRandomForestRegressor(**price, bounds=(-1, 1), target_bounds=(-1, 1), examples=len(d["level"]))
+        model.fit(d["predictors"], d["level"])
+        return lambda: model.score(d["predictors_test"], d["level_test"])
+
     def pca(self, price):
         model = DPPCA(2, **price, bounds=(-1, 1)) if price else PCA(2)
         model.fit(self.data["numbers"])
@@ -199,6 +212,8 @@ class Jobs:
 # name, what is measured, whether less is better, has a plain twin, can be pure
 CASES = (
     ("regression", "R2", False, True, True),
+    ("additive_regression", "R2", False, False, True),
+    ("forest_regression", "R2", False, False, True),
     ("pca", "variance kept", False, True, True),
     ("kmeans", "inertia", True, True, True),
     ("bayes", "AUC", False, True, True),

@@ -6,6 +6,7 @@ import json
 import sys
 import warnings
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Annotated
 
 import typer
@@ -86,7 +87,7 @@ def _misread(problem: Exception, words: Sequence[str]) -> str | None:
     if option is None or kind is None:
         return None
     for flag in option.opts:
-        pairs = zip(words, words[1:], strict=False)
+        pairs = pairwise(words)
         values = [value for word, value in pairs if word == flag]
         values += [word.partition("=")[2] for word in words if word.startswith(f"{flag}=")]
         if values:
