@@ -36,8 +36,8 @@ def planted() -> Iterator[Subject]:
 
 
 def _attack(times: int) -> tuple[AnyClaim, Sequence[Pair]]:
-    sides = (buffered(_sums(times, inside)) for inside in (True, False))
-    return _CLAIM, [Pair(*sides, "a row with the highest target in each leaf, or none")]
+    inside, outside = buffered(_sums(times, True)), buffered(_sums(times, False))
+    return _CLAIM, [Pair(inside, outside, "a row with the highest target in each leaf, or none")]
 
 
 def _sums(times: int, inside: bool) -> Callable[[], Any]:
