@@ -56,9 +56,9 @@ def test_groups_get_their_due_after_the_repair(release):
 
 
 def test_the_wrong_side_of_a_limit_is_foreseen(release):
-    found = release.decide(threshold=100, by="size")
-    wrong = int(((release.estimate.totals[-1] >= 100) != (TRUE >= 100)).sum())
-    assert found.wrong == pytest.approx(wrong, rel=0.5, abs=8)
+    found = release.decide(threshold=40, by="size")
+    wrong = int(((release.estimate.totals[-1] >= 40) != (TRUE >= 40)).sum())
+    assert found.wrong == pytest.approx(wrong, rel=0.2)
     assert sum(effect.wrong for effect in found.groups) == pytest.approx(found.wrong)
 
 

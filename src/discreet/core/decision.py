@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from statistics import NormalDist
@@ -182,17 +182,22 @@ def decide(
             raise InputError("repair" if repair else "blend", repair or blend, "left out with a threshold")
         return _limit(trials, _amount(threshold, "threshold", zero=True), _named(by), labels, sized=by == "size")
     used = _repaired(trials, labels if repair else None, part)
-    if trials.within is not None:
-        trials = replace(trials, truths=_agreeing(trials.truths, trials.within, labels, confidence))
+    if trials.again is not None:
+        tried = _repaired(trials.again, labels if repair else None, part), trials.again.truths
+    elif trials.within is not None:
+        tried = used, _agreeing(trials.truths, trials.within, labels, confidence)
+    else:
+        tried = used, trials.truths
     said = ["every group gets what unbiased estimates give it"] if repair else []
     said += [f"numbers are moved {part:.0%} of the way to rougher ones"] if part else []
     amount = _amount(fund, "fund")
-    return _deal(trials, used, amount, _named(by), labels, " and ".join(said), confidence, sized=by == "size")
+    shares = _shares(used), *map(_shares, tried)
+    return _deal(trials, shares, amount, _named(by), labels, " and ".join(said), confidence, sized=by == "size")
 
 
 def _deal(
     trials: Trials,
-    used: Floats,
+    shares: tuple[Floats, Floats, Floats],
     fund: float,
     by: str,
     labels: Sequence[str] | None,
@@ -201,25 +206,25 @@ def _deal(
     *,
     sized: bool,
 ) -> Decision:
-    got, due = _shares(used), _shares(trials.truths)
+    allotted, got, due = shares
     off = got - due
-    tails = np.quantile(np.broadcast_to(due, off.shape), [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+    ends = np.quantile(_shares(trials.truths), [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
     columns = {
         trials.column: list(trials.regions),
         "published": trials.published.mean(axis=0).tolist(),
-        "allotted": (fund * got.mean(axis=0)).tolist(),
-        "due_lower": (fund * tails[0]).tolist(),
-        "due_upper": (fund * tails[1]).tolist(),
+        "allotted": (fund * allotted.mean(axis=0)).tolist(),
+        "due_lower": (fund * ends[0]).tolist(),
+        "due_upper": (fund * ends[1]).tolist(),
         "expected_error": (fund * np.abs(off).mean(axis=0)).tolist(),
     }
-    groups = _by_size(trials, got, due) if sized else _by_label(trials, got, due, labels)
+    groups = _by_size(trials, got, due) if sized else _by_label(trials, allotted, due, labels)
     misallocated = float(np.abs(off).sum(axis=1).mean() / 2)
     return Decision(fund, None, by, columns, tuple(groups), misallocated, None, trials.simulated, repair)
 
 
 def _limit(trials: Trials, limit: float, by: str, labels: Sequence[str] | None, *, sized: bool) -> Decision:
-    above = trials.published >= limit
-    wrong = above != (trials.truths >= limit)
+    above, tried = trials.published >= limit, trials.again or trials
+    wrong = (tried.published >= limit) != (tried.truths >= limit)
     chance = wrong.mean(axis=0)
     columns = {
         trials.column: list(trials.regions),
@@ -267,8 +272,8 @@ def _by_size(trials: Trials, got: Floats, due: Floats) -> list[Effect]:
 
 def _classes(trials: Trials) -> list[tuple[str, NDArray[np.bool_]]]:
     """Regions by how large they truly are, in each trial."""
-    shape = np.broadcast_shapes(trials.published.shape, trials.truths.shape)
-    truths = np.broadcast_to(trials.truths, shape)
+    tried = trials.again or trials
+    truths = np.broadcast_to(tried.truths, np.broadcast_shapes(tried.published.shape, tried.truths.shape))
     found = [("empty", truths < 1)]
     for low, high in pairwise(_EDGES[1:]):
         name = f"{low:,} and more" if high == math.inf else f"{low:,} to {high - 1:,}"

@@ -94,6 +94,8 @@ class Trials:
     groups: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     column: str = "region"
     """What its regions are called."""
+    again: Trials | None = None
+    """The release tried again on what might be true, where post-processing bends the noise: what goes wrong then."""
 
     def __post_init__(self) -> None:
         if not len(self.regions):

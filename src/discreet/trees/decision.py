@@ -1,6 +1,7 @@
 """Decisions by the numbers of a hierarchy: what noise and method do to a fund or a limit, after a release and before.
 
-After a release, tables that might be the true one are drawn from its noisy counts, as for its typical intervals. What
+After a release, tables that might be the true one are drawn from its noisy counts, as for its typical intervals, and
+released again: what goes wrong then is what is said of the release. What
 groups of regions truly have is estimated without bias by the best linear estimates, whatever the method published.
 Before one, a public table stands for the truth, is measured with the noise of the plan and published by its method.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -23,10 +25,13 @@ from discreet.errors import InputError
 from discreet.noise.replay import Replay
 from discreet.trees.covariance import Weights
 from discreet.trees.covariate import covariate_table, read_covariate
+from discreet.trees.estimate import Estimate
 from discreet.trees.gls import gls
 from discreet.trees.intervals.posterior import Laws, draw_table
-from discreet.trees.intervals.typical import key_of
+from discreet.trees.intervals.typical import key_of, remeasure
+from discreet.trees.measurement import Measurement
 from discreet.trees.methods import method_named
+from discreet.trees.rules import Rules
 from discreet.trees.simulation import cell_mix, measure_made_up, scattered
 from discreet.trees.sums import cell_weights
 from discreet.trees.tree import Hierarchy
@@ -38,9 +43,18 @@ if TYPE_CHECKING:
 __all__ = ["Deciding", "decide_plan", "decide_release"]
 
 Floats = NDArray[np.float64]
-_NUMBERS = 2_000_000  # drawn in all
-_FEWEST, _MOST = 10, 60  # tables
+_NUMBERS = 1_000_000  # drawn in all
+_FEWEST, _MOST = 5, 40  # tables
 _ROUGHER = "topdown"
+
+
+@dataclass(frozen=True, eq=False)
+class Retrial:
+    """A table that might be the true one, measured again and published again."""
+
+    truth: NDArray[np.int64]
+    measured: Measurement
+    published: Estimate
 
 
 class Deciding:
@@ -68,15 +82,17 @@ class Deciding:
         return decide_release(release, fund, threshold, by, level, cells, repair, blend)
 
     @cached_property
-    def plausible_tables(self) -> tuple[NDArray[np.int64], ...]:
-        """Leaves' counts that might be the true ones, drawn from the noisy counts: public, and the same every time."""
+    def retrials(self) -> tuple[Retrial, ...]:
+        """The release made again, of tables that might be the true one: public, and the same every time."""
         release: Any = self
-        measured, guess = release.measured, release.estimate.counts[-1]
+        measured, guess, method = release.measured, release.estimate.counts[-1], method_named(release.method)
         many = int(min(max(_NUMBERS // max(guess.size, 1), _FEWEST), _MOST))
         bits, learned, found = Replay(key_of(measured, "decisions")), dict[tuple[int, bool], Laws](), []
         for number in range(many):
             notify(f"plausible table {number + 1} of {many}")
-            found.append(draw_table(measured, guess, release.rules, bits, learned))
+            truth = draw_table(measured, guess, release.rules, bits, learned)
+            again = remeasure(measured, truth, bits)
+            found.append(Retrial(truth, again, method(again, release.rules)))
         return tuple(found)
 
 
@@ -97,21 +113,26 @@ def decide_release(
     place = tree.depth - 1 if level is None else tree.level(level)
     weights = cell_weights(release, cells)
     published, linear = release.estimate.counts, release.covariance.linear
-    truths = [tree.sums(drawn)[place] @ weights for drawn in release.plausible_tables]
-    rougher = None
-    if blend and release.method != _ROUGHER:
-        rougher = (method_named(_ROUGHER)(measured, rules).counts[place] @ weights)[None, :]
+    rougher = blend > 0 and release.method != _ROUGHER
+    retrials = release.retrials
     trials = Trials(
         _codes(tree, place),
         (published[place] @ weights)[None, :],
-        np.stack(truths),
+        np.stack([tree.sums(one.truth)[place] @ weights for one in retrials]),
         (linear.counts[place] @ weights)[None, :],
         simulated=False,
-        rougher=rougher,
+        rougher=_rougher(measured, rules)[place][None, :] @ weights if rougher else None,
         within=lambda chosen: _share(release, place, weights, chosen),
         groups=_labels(tree, place),
         column=tree.names[place],
     )
+    again = replace(
+        trials,
+        published=np.stack([one.published.counts[place] @ weights for one in retrials]),
+        unbiased=np.stack([gls(one.measured).counts[place] @ weights for one in retrials]),
+        rougher=np.stack([_rougher(one.measured, rules)[place] @ weights for one in retrials]) if rougher else None,
+    )
+    trials = replace(trials, again=again)
     how = {"fund": fund, "threshold": threshold, "by": by, "repair": repair, "blend": blend}
     return decide(trials, **how, confidence=release.confidence)
 
@@ -160,6 +181,10 @@ def decide_plan(
         column=tree.names[place],
     )
     return decide(trials, fund=fund, threshold=threshold, by=by, repair=repair, blend=blend)
+
+
+def _rougher(measured: Measurement, rules: Rules) -> tuple[NDArray[np.int64], ...]:
+    return method_named(_ROUGHER)(measured, rules).counts
 
 
 def _methods(method: str, blend: float) -> tuple[str, ...]:
