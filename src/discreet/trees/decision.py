@@ -37,6 +37,7 @@ from discreet.trees.sums import cell_weights
 from discreet.trees.tree import Hierarchy
 
 if TYPE_CHECKING:
+    from discreet.trees.cost_table import CostTable
     from discreet.trees.plan import TreePlan
     from discreet.trees.release import TreeRelease
 
@@ -58,7 +59,7 @@ class Retrial:
 
 
 class Deciding:
-    """What a published hierarchy can say of decisions by it."""
+    """What a published hierarchy can say of decisions by it, and of how its numbers were decided."""
 
     def decide(
         self,
@@ -80,6 +81,19 @@ class Deciding:
         """
         release: Any = self
         return decide_release(release, fund, threshold, by, level, cells, repair, blend)
+
+    def explain_cost(
+        self, region: str, *, level: str | None = None, cells: Mapping[str, Any] | None = None
+    ) -> CostTable:
+        """How the exact method weighs the counts that a region might have: its table of costs. Costs nothing.
+
+        Every cell has a tree of its own: `cells` names one, {"sex": "female"}, where there are several. `level` tells
+        regions with the same code apart.
+        """
+        from discreet.trees.cost_table import explain_cost
+
+        release: Any = self
+        return explain_cost(release, region, level, cells)
 
     @cached_property
     def retrials(self) -> tuple[Retrial, ...]:
