@@ -9,6 +9,7 @@ from typing import Any
 
 from asks import PLACES, ZONES
 from discreet import Allotment, Budget, Rules, bins, count, mean, median, total
+from discreet.constraints import Between, Convex
 from discreet.trees.split import Goal
 
 Fields = dict[str, Any]
@@ -219,6 +220,23 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "held_out": {"held_out": "0.2"},
         "runs": {"runs": 3},
         "confidence": {"confidence": 0.9},
+    },
+    "hidden": {
+        "alpha": {"alpha": 2},
+        "dataset": {"dataset": "others"},
+        "epsilon": {"epsilon": 3},
+        "highest": {"highest": 90},
+        "lowest": {"lowest": 1},
+        "step": {"step": "0.2"},
+        "optimum": ({"optimum": 40, "lipschitz": None}, {"optimum": 41, "lipschitz": None}),
+        "beta": {"beta": 0.02},
+        "lipschitz": {"lipschitz": 4},
+        "optimum_share": {"optimum_share": 0.5},
+        "objective": {"objective": Convex("steady", lambda x: float(x[0]))},
+        "constraints": {"constraints": [Between("inside", 1, 99)]},
+        "measure": {"measure": "EUR"},
+        "confidence": {"confidence": 0.9},
+        "allotment": ({"dataset": "parts", "budget": DIVIDED, "allotment": "a"}, {"allotment": "b"}),
     },
     "loads": {
         "alpha": {"alpha": 2},

@@ -29,7 +29,7 @@ from discreet.errors import DiscreetError
 from discreet.power.schema import PublicGrid
 from servers import serving
 
-GRID = "loads"
+GRID, HIDDEN = "loads", "values"
 SURFACES = ("curator", "command", "api", "client", "page")
 NOT_YET = "-"
 PARTLY = "partly"
@@ -50,6 +50,7 @@ READ = {
     "relations": ("release", "release", "release", "release", "release"),
     "train": ("release", "own", "own", "release", "release"),
     "search": ("release", "own", "own", "release", "release"),
+    "hidden": ("release", "release", "release", "release", "release"),
     "loads": ("release", "release", "release", "release", "release"),
 }
 BESIDE = {"predictions"}  # what is no table of its own
@@ -135,6 +136,10 @@ class Surfaces:
     def _command_release_loads(self, release: str, parts: list[str]) -> Tables:
         told = json.loads(self._shown("releases", "show", release, "--json"))
         return {"": told["columns"], "noisy": {"mw": told["noisy"]}}
+
+    def _command_release_hidden(self, release: str, parts: list[str]) -> Tables:
+        told = json.loads(self._shown("releases", "show", release, "--json"))
+        return {"": told["columns"], "noisy": {"value": told["noisy"]}}
 
     def _command_own(self, release: str, parts: list[str]) -> Tables:
         return json.loads(self._shown(release.split("-")[0], "show", release, "--json"))["columns"]
@@ -259,6 +264,8 @@ def surfaces(here: Town, ledger: Path) -> Iterator[Surfaces]:
     curators = {DATASET: here.curator}
     if GRID in here.ledger.datasets():
         curators[GRID] = grid_curator(here)
+    if HIDDEN in here.ledger.datasets():
+        curators[HIDDEN] = Curator(ASKS["hidden"].begin(here, **ASKS["hidden"].fields).desk)
     service = Service(curators, None, Limits(rate=1e6, burst=1e6))
     app = application(service)
     with serving(app) as url:

@@ -22,6 +22,7 @@ pytest.importorskip("httpx")
 pytest.importorskip("jinja2")
 
 from asks import ASKS, identity, town
+from discreet.constraints.hidden import PrivateValues
 from discreet.curator.kinds import KINDS, kind_of
 from discreet.data.source import Source
 from discreet.errors import DiscreetError, InputError, RunError
@@ -138,7 +139,7 @@ def unpublished(plan):
 def unread():
     """Inside, no data can be opened."""
     stack = contextlib.ExitStack()
-    for one in (Source, Loads):
+    for one in (Source, Loads, PrivateValues):
         stack.enter_context(mock.patch.object(one, "open", side_effect=AssertionError("data was opened")))
     return stack
 
@@ -189,6 +190,7 @@ HOW = {
     "synth": {"rows": 7},
     "relations": {"rows": 7},
     "loads": {"beta": 0.5, "confidence": 0.5},
+    "hidden": {"beta": 0.5, "confidence": 0.5},
 }
 
 
