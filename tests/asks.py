@@ -14,7 +14,6 @@ from typing import Any
 
 import discreet
 from discreet import Budget, Ledger, bins, count, discover, mean, median, people, total
-from discreet.constraints import Convex
 from discreet.curator import hide_loads, hide_values
 from discreet.power.grid import Grid, Quadratic
 from discreet.power.loads import Loads
@@ -273,15 +272,8 @@ def _loads(here: Town, budget: Any = None, **fields: Any) -> Any:
     return hide_loads(here.grid, here.loads, here.ledger, budget=budget or Budget(epsilon=10), who="ann", **fields)
 
 
-def _dear(x: Any) -> float:
-    """A convex function of two numbers."""
-    return float(2 * x[0] + abs(x[1] - 50))
-
-
 def _hidden(here: Town, budget: Any = None, **fields: Any) -> Any:
-    made = {"budget": budget or Budget(epsilon=10), "who": "ann", **fields}
-    made.setdefault("objective", Convex("dear", _dear))
-    return hide_values([21.7, 60.0], here.ledger, **made)
+    return hide_values([21.7, 60.0], here.ledger, budget=budget or Budget(epsilon=10), who="ann", **fields)
 
 
 COUNTED = {"n": count()}
@@ -409,12 +401,7 @@ ASKS: dict[str, Ask] = {
         verb="search",
     ),
     "hidden": Ask(
-        "hidden",
-        _hidden,
-        {"alpha": 1},
-        {"epsilon": 2, "highest": 100, "optimum": "measured", "lipschitz": 3, "step": "0.1"},
-        values_of,
-        dataset="values",
+        "hidden", _hidden, {"alpha": 1}, {"epsilon": 2, "highest": 100, "step": "0.1"}, values_of, dataset="values"
     ),
     "loads": Ask(
         "loads", _loads, {"alpha": 1}, {"epsilon": 2, "cost": "measured", "step": "0.01"}, loads_of, dataset="loads"
