@@ -7,7 +7,8 @@ import pytest
 
 from discreet.errors import InputError
 from discreet.power.grid import Grid, Piecewise, Quadratic
-from discreet.power.loads import Loads, to_steps
+from discreet.core.decimal_steps import to_steps
+from discreet.power.loads import Loads
 from discreet.power.opf import optimal_flow
 
 pytest.importorskip("clarabel", reason="needs discreet[power]")

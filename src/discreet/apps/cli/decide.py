@@ -47,7 +47,7 @@ def decide(
     fit_to_draw(picture)
     found = read_release(open_ledger(ledger), release, part=part)
     if not hasattr(found, "decide"):
-        raise InputError("release", release, "the id of a table or a hierarchy", "Of a batch, name a table: --part.")
+        raise InputError("release", release, "the id of a table (of a batch, with --part) or a hierarchy")
     given = {"level": level, "output": output, "repair": repair, "blend": blend or None}
     how = {name: value for name, value in given.items() if value is not None}
     allowed = ("level", "repair", "blend") if hasattr(found, "tree") else ("output", "repair")
