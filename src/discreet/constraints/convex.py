@@ -166,13 +166,13 @@ def fit(
     if reached >= low - tolerance * scale:
         return Fit(x, reached, search.violation(x), True, True, search.rounds)
     best = search.risen(objective, x, low, tolerance * scale)
-    for _ in range(_TURNS if best is not None else 0):
+    if best is None:
+        return Fit(x, reached, search.violation(x), False, False, search.rounds)
+    for _ in range(_TURNS):
         found = search.above(objective, best, low)
         if found is None or search.far(found) > search.far(best) * (1 - _CLOSER):
             break
         best = found
-    if best is None:
-        return Fit(x, reached, search.violation(x), False, False, search.rounds)
     reached = objective.value(best)
     within = low - tolerance * scale <= reached <= high + tolerance * scale
     return Fit(best, reached, search.violation(best), within, False, search.rounds)

@@ -191,7 +191,7 @@ def decide(
     said = ["every group gets what unbiased estimates give it"] if repair else []
     said += [f"numbers are moved {part:.0%} of the way to rougher ones"] if part else []
     amount = _amount(fund, "fund")
-    shares = _shares(used), *map(_shares, tried)
+    shares = _shares(used), _shares(tried[0]), _shares(tried[1])
     return _deal(trials, shares, amount, _named(by), labels, " and ".join(said), confidence, sized=by == "size")
 
 

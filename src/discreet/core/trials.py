@@ -160,9 +160,9 @@ def table_trials(table: Release, output: str | None, *, natural: bool) -> Trials
     # An interval reaches up as far as the true number may be above: there the noise was below zero.
     law = NoiseLaw(law.above, law.below, law.confidence, law.normal)
     key = f"{table.digest}/{table.id}/{name}".encode()
-    more = {"groups": keys, "whole": all(isinstance(table[name][place], int) for place in chosen)}
-    more["column"] = ", ".join(table.keys) or "group"
-    return plausible_trials(named_regions(keys), value, law, key, natural=natural, **more)
+    whole = all(isinstance(table[name][place], int) for place in chosen)
+    more = {"groups": keys, "column": ", ".join(table.keys) or "group"}
+    return plausible_trials(named_regions(keys), value, law, key, natural=natural, whole=whole, **more)
 
 
 def named_regions(keys: Mapping[str, Sequence[Any]]) -> list[str]:

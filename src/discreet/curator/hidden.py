@@ -91,7 +91,7 @@ def hide_values(
     if budget is not None:
         ledger.declare(dataset, budget, unit=about.unit, who=person, new=True)
     elif (kept := ledger.account(dataset).unit) != str(about.unit):
-        hint = "Other numbers, or another alpha, need a dataset of their own."
-        raise InputError("alpha", alpha, f"the distance that the account of {dataset!r} protects ({kept})", hint)
+        allowed = f"the distance that the account of {dataset!r} protects ({kept}), or another dataset"
+        raise InputError("alpha", alpha, allowed)
     ask = HideAsk(objective=objective, constraints=tuple(constraints) or None)
     return Draft.of(ValuesDesk(ledger, person, about, held), ask)

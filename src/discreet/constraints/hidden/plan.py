@@ -201,11 +201,15 @@ class HidePlan:
             return None
         # Whatever the objective does, something is measured: an error would tell of the numbers.
         try:
-            found = float(self.objective.function(exact * float(self.step))) / float(self.money)
+            found = float(self.objective.function(self._numbers(exact))) / float(self.money)
         except Exception:
             found = 0.0
         height = 0 if math.isnan(found) else round(max(min(found, float(_ROOM)), -float(_ROOM)))
         return float(int(noise.release([height], bits=bits)[0]) * self.money)
+
+    def _numbers(self, steps: Steps) -> NDArray[np.float64]:
+        """Whole steps as the numbers they stand for."""
+        return np.array([float(int(count) * self.step) for count in steps])
 
     def publish(
         self, measured: Mapping[str, Any], *, beta: Number | None = None, confidence: float | None = None
@@ -221,7 +225,7 @@ class HidePlan:
         window = None
         if self.objective is not None and optimum is not None:
             window = Window(self.objective, optimum, float(self.beta))
-        found = self.repaired(noisy * float(self.step), bounds, window)
+        found = self.repaired(self._numbers(noisy), bounds, window)
         half = self.noise.error(self.confidence)
         low, high = (np.clip(end, self.least, self.most) * float(self.step) for end in (noisy - half, noisy + half))
         values = np.array([float(f"{value:.12g}") for value in found.values.tolist()])
@@ -236,7 +240,7 @@ class HidePlan:
             "outputs": ["value"],
             "confidence": self.confidence,
             "notes": [self._bounds().to_dict()],
-            "noisy": (noisy * float(self.step)).tolist(),
+            "noisy": self._numbers(noisy).tolist(),
             "report": {
                 "objective": found.objective,
                 "optimum": optimum if window is not None else None,
