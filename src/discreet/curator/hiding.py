@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from discreet.core.exact import Number
 from discreet.curator.draft import Draft
@@ -18,14 +18,20 @@ if TYPE_CHECKING:
 __all__ = ["HidingJobs"]
 
 
+class _OnLedger(Protocol):
+    """Whoever has a ledger, and a name."""
+
+    @property
+    def ledger(self) -> Ledger: ...
+    @property
+    def who(self) -> str: ...
+
+
 class HidingJobs:
     """Numbers beside the table, on the same ledger."""
 
-    ledger: Ledger
-    who: str
-
     def hide(
-        self,
+        self: _OnLedger,
         values: Mapping[str, Any] | Sequence[Any],
         *,
         alpha: Number,

@@ -71,7 +71,7 @@ class CostTable:
         seen = "not measured" if self.noisy is None else f"noisy count {number(self.noisy)}, weight {self.weight}"
         place = self.counts.index(self.best)
         shown = range(max(place - _SHOWN, 0), min(place + _SHOWN + 1, len(self.counts)))
-        rows = [("count", "own", "below", "cost")]
+        rows: list[tuple[str, ...]] = [("count", "own", "below", "cost")]
         columns = (self.counts, self.own, self.below, self.costs)
         rows += [tuple(number(column[index]) for column in columns) for index in shown]
         widths = [max(len(row[i]) for row in rows) for i in range(4)]

@@ -156,7 +156,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "releases list": ("discreet releases list --dataset people",),
     "releases show": ("discreet releases show counties --format csv",),
     "releases decide": (
-        "discreet releases decide counties --fund 1000000 --by state",
+        "discreet releases decide counties --fund 1000000 --by county",
         "discreet releases decide counties --threshold 10000 --by size",
     ),
     "releases publish": (
