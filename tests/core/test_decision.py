@@ -120,6 +120,8 @@ def test_rows_about_all_groups_and_unknown_numbers_are_left_out():
         ({"fund": 1, "threshold": 1}, "fund"),
         ({"fund": 0}, "fund"),
         ({"fund": math.nan}, "fund"),
+        ({"fund": 10**400}, "fund"),
+        ({"fund": "much"}, "fund"),
         ({"threshold": -1}, "threshold"),
         ({"fund": 1, "by": "couty"}, "by"),
         ({"fund": 1, "by": {"A": "x"}}, "by"),

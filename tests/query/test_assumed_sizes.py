@@ -33,7 +33,9 @@ def test_a_release_decides_as_its_plan_said_it_would(question):
 
 
 @pytest.mark.parametrize(
-    "sizes", [{"Ash": 1}, [1], "Ash", 3, {"Ash": -1, "Elm": 2}, {"Ash": float("nan"), "Elm": 2}], ids=str
+    "sizes",
+    [{"Ash": 1}, [1], "Ash", b"ab", [10**400, 1], 3, {"Ash": -1, "Elm": 2}, {"Ash": float("nan"), "Elm": 2}],
+    ids=str,
 )
 def test_sizes_are_a_number_for_each_group(question, sizes):
     with pytest.raises(InputError, match="sizes"):

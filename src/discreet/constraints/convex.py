@@ -59,7 +59,8 @@ class Convex:
         for field, function in (("function", self.function), ("gradient", self.gradient)):
             if not callable(function) and (function is not None or field == "function"):
                 raise InputError(f"{self.name}.{field}", kind_of(function), "a function of the numbers")
-        if isinstance(self.most, bool) or not isinstance(self.most, (int, float)) or not math.isfinite(self.most):
+        number = isinstance(self.most, (int, float)) and not isinstance(self.most, bool)
+        if not number or not abs(self.most) < 1e300:
             raise InputError(f"{self.name}.most", self.most, "a finite number")
 
     def value(self, x: Floats) -> float:
@@ -105,6 +106,15 @@ class Window:
     optimum: float
     beta: float
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.objective, Convex):
+            raise InputError("objective", kind_of(self.objective), "a Convex function: Convex(name, function)")
+        for field, least in (("optimum", -math.inf), ("beta", 0.0)):
+            value = getattr(self, field)
+            number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300
+            if not number or value < least:
+                raise InputError(field, value, "a finite number" + (", zero or more" if least == 0 else ""))
+
     @property
     def ends(self) -> tuple[float, float]:
         """The least and the most that it may be."""
@@ -147,12 +157,16 @@ def fit(
         any set that holds c, convex or not, the point nearest to the noisy numbers has |x - c| <= 2 |noisy - c|.
         Proof: docs/proofs/constraints.md.
     """
-    values = np.atleast_1d(np.asarray(noisy, dtype=float))
+    values = Measurement("noisy", None, noisy, weight=weight).values
+    if window is not None and not isinstance(window, Window):
+        raise InputError("window", kind_of(window), "a Window: Window(objective, optimum, beta)")
+    if not isinstance(constraints, (list, tuple)):
+        raise InputError("constraints", kind_of(constraints), "a list of Convex, Equal, AtMost or Between")
     for one in constraints:
         if not isinstance(one, (Convex, Equal, AtMost, Between)):
             raise InputError("constraints", kind_of(one), "Convex, Equal, AtMost or Between")
-    if not tolerance > 0:
-        raise InputError("tolerance", tolerance, "more than zero")
+    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)) or not 0 < tolerance < 1:
+        raise InputError("tolerance", tolerance, "more than zero and less than 1")
     search = _Search(values, tuple(constraints), weight, tolerance)
     if window is None:
         x = search.nearest()

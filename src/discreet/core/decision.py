@@ -29,6 +29,7 @@ __all__ = ["Decision", "Effect", "decide"]
 Floats = NDArray[np.float64]
 _EDGES = (0, 1, 10, 100, 1000, math.inf)
 _SHOWN = 12
+_MOST = 1e300
 _NAMED = 5
 
 
@@ -363,7 +364,11 @@ def _named(by: Any) -> str:
 
 def _amount(value: Any, field: str, *, zero: bool = False) -> float:
     allowed = "zero or more" if zero else "more than zero"
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float, np.integer, np.floating))
+        or not abs(value) < _MOST
+    ):
         raise InputError(field, value, f"a finite number, {allowed}")
     if value < 0 or (value == 0 and not zero):
         raise InputError(field, value, allowed)

@@ -96,9 +96,9 @@ def lattice_distance(alpha: Number, step: Number) -> Fraction:
     21.414213562373096
     """
     apart, side = as_written(alpha, "alpha"), as_written(step, "step")
-    for name, value in (("alpha", apart), ("step", side)):
+    for name, value, given in (("alpha", apart, alpha), ("step", side, step)):
         if value <= 0:
-            raise InputError(name, float(value), "more than zero")
+            raise InputError(name, given, "more than zero")
     return apart / side + sqrt_up(Fraction(2))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
     from discreet.query.plan import QueryPlan
 
 __all__ = ["assumed_trials"]
+
+_MOST = 1e18
 
 
 def assumed_trials(plan: QueryPlan, sizes: Mapping[Any, float] | Sequence[float], output: str | None) -> Trials:
@@ -44,9 +45,9 @@ def _numbers(sizes: Any, regions: Sequence[str]) -> Any:
         if missing:
             raise InputError("sizes", Phrase(f"none for {missing[0]}"), "a number for each group")
         sizes = [known[region] for region in regions]
-    elif not isinstance(sizes, Sequence) or isinstance(sizes, str) or len(sizes) != len(regions):
+    elif not isinstance(sizes, (list, tuple)) or len(sizes) != len(regions):
         raise InputError("sizes", kind_of(sizes), f"a number for each group, {len(regions):,}, or by its name")
     for size in sizes:
-        if isinstance(size, bool) or not isinstance(size, (int, float)) or not math.isfinite(size) or size < 0:
+        if isinstance(size, bool) or not isinstance(size, (int, float)) or not 0 <= size < _MOST:
             raise InputError("sizes", size, "finite numbers, zero or more")
     return np.array(sizes, dtype=float)
