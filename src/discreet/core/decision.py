@@ -363,16 +363,13 @@ def _named(by: Any) -> str:
 
 
 def _amount(value: Any, field: str, *, zero: bool = False) -> float:
-    allowed = "zero or more" if zero else "more than zero"
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, (int, float, np.integer, np.floating))
-        or not abs(value) < _MOST
-    ):
+    allowed, known = "zero or more" if zero else "more than zero", isinstance(value, (int, float, np.number))
+    given: Any = value
+    if isinstance(value, (bool, complex, np.complexfloating)) or not known or not abs(given) < _MOST:
         raise InputError(field, value, f"a finite number, {allowed}")
-    if value < 0 or (value == 0 and not zero):
+    if given < 0 or (given == 0 and not zero):
         raise InputError(field, value, allowed)
-    return float(value)
+    return float(given)
 
 
 def _part(value: float) -> str:
