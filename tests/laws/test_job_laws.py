@@ -32,7 +32,6 @@ from discreet.core.wire import canonical
 from discreet.curator import Draft
 from discreet.errors import InputError
 from discreet.learn.recipe import Recipe
-from discreet.power.schema import GridSchema
 from discreet.query.question_ask import QuestionAsk
 from discreet.query.top import TopPlan
 from surfaces import READ
@@ -70,6 +69,7 @@ NOT_IN_DIGEST = {
     "search": {"allotment", "confidence"},
     "train": {"allotment", "checkpoint"},
     "loads": {"allotment"},
+    "hidden": {"allotment"},
 }
 
 
@@ -248,7 +248,7 @@ def test_an_ask_goes_to_json_and_back_and_plans_the_same(name, here, offers):
         ask = getattr(question, "ask", None) or QuestionAsk(question.query)
         ask = ask.with_terms(terms)
     sent = json.loads(json.dumps(ask.to_dict()))
-    declared = GridSchema.of("loads", 1, here.grid) if sample.kind == "loads" else here.curator.schema
+    declared = question.desk.declared
     again = type(ask).from_dict(sent, declared)
     plan = Draft.of(question.desk, again).plan(**price).plan
     assert plan.digest == offers[name].plan.digest
@@ -285,6 +285,7 @@ OUTPUTS = {
     "train at a price": ("sex",),
     "search": ("sex",),
     "loads": ("mw",),
+    "hidden": ("value",),
 }
 
 

@@ -67,6 +67,7 @@ _COMMUTE = "discreet.flows.commuting.release:CommuteRelease.read"
 _JAX = ("learn", "jax")
 _QUESTION = "discreet.query.question_ask:QuestionAsk"
 _LOADS = "discreet.power.release:HiddenLoads.read"
+_HIDDEN = "discreet.constraints.hidden:HiddenValues.read"
 _TREE = "discreet.trees.release:TreeRelease.read"
 _DETAIL = "discreet.trees.detail.release:DetailRelease.read"
 _CENSUS = "discreet.trees.census:CensusAsk"
@@ -112,6 +113,7 @@ KINDS: Mapping[str, Kind] = {
             needs=_JAX,
         ),
         Kind("search", "trained model", _MODEL, "discreet.learn.ask:SearchAsk", ("search",), long=True, needs=_JAX),
+        Kind("hidden", "set of numbers", _HIDDEN, "discreet.constraints.hidden:HideAsk", ("hidden",), sent=False),
         Kind("loads", "set of loads", _LOADS, "discreet.power.ask:LoadsAsk", ("alpha_mw",), long=True),
     )
 }

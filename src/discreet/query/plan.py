@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.accounting.compose import compose
+from discreet.core.decision import Decision, decide
 from discreet.core.digest import text_of
 from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.loss import Loss
@@ -97,6 +98,22 @@ class QueryPlan(QuestionPlan):
                 by_rows = tuple((rows, self._typical(aggregate, noises, rows)) for rows in _SIZES)
                 found.append(Accuracy(name, words_, None, by_rows))
         return found
+
+    def decide(
+        self,
+        sizes: Mapping[Any, float] | Sequence[float],
+        *,
+        fund: float | None = None,
+        threshold: float | None = None,
+        by: str | Mapping[Any, Any] | None = None,
+        output: str | None = None,
+        repair: str | None = None,
+    ) -> Decision:
+        """What its noise would do to a decision if groups had these public or assumed `sizes`: see `Release.decide`."""
+        from discreet.query.assumed_sizes import assumed_trials
+
+        trials = assumed_trials(self, sizes, output)
+        return decide(trials, fund=fund, threshold=threshold, by=by, repair=repair, confidence=self.confidence)
 
     def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Count in the engine, add the noise. Called by the one door only."""

@@ -155,6 +155,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     ),
     "releases list": ("discreet releases list --dataset people",),
     "releases show": ("discreet releases show counties --format csv",),
+    "releases decide": (
+        "discreet releases decide counties --fund 1000000 --by county",
+        "discreet releases decide counties --threshold 10000 --by size",
+    ),
     "releases publish": (
         "discreet releases publish counties --method topdown --confidence 0.9",
         "discreet releases publish june --beta 0.05 --schema grid/discreet.toml --grid grid/case14.m",

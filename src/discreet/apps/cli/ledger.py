@@ -7,7 +7,7 @@ from typing import Annotated, cast
 import typer
 
 from discreet.accounting.words import readable
-from discreet.apps.cli import budgets, custody, publish
+from discreet.apps.cli import budgets, custody, decide, publish
 from discreet.apps.cli.budgets import standing_values
 from discreet.apps.cli.completion import offered, releases
 from discreet.apps.cli.delivery import ShareOf, SumOf, figure_asked, say_figure
@@ -26,7 +26,9 @@ ledger_app = typer.Typer(
     no_args_is_help=True,
     help="Budgets and charges: create, show, verify, export, open, raise, lower, close, acknowledge, move.",
 )
-releases_app = typer.Typer(no_args_is_help=True, help="Stored releases, read again for free: list, show, publish.")
+releases_app = typer.Typer(
+    no_args_is_help=True, help="Stored releases, read again for free: list, show, publish, decide."
+)
 
 
 @ledger_app.command("show")
@@ -144,6 +146,7 @@ def show_one(
 
 
 releases_app.command("publish")(publish.publish)
+releases_app.command("decide")(decide.decide)
 
 
 def _state(outcome: Outcome) -> str:
