@@ -12,7 +12,7 @@ import pyarrow
 import pytest
 
 from discreet.core.unit import Neighbours, Unit
-from discreet.data.column import Integer, Real
+from discreet.data.column import Boolean, Integer, Real
 from discreet.data.schema import Schema
 from discreet.data.source import source_of
 from discreet.query.aggregate import Aggregate, count
@@ -45,14 +45,13 @@ def registered() -> list[Any]:
 
 
 def made(kind: Any) -> list[Any]:
-    """Aggregates of a class: of the column `v`, by every way its fields allow."""
+    """Aggregates of a class: of the column `v`, or a condition on it, by every way its fields allow."""
     lacking = [each.name for each in dataclasses.fields(kind) if each.default is dataclasses.MISSING]
     if strange := set(lacking) - {"column", "other"}:
         pytest.fail(f"{kind.__name__} has fields that this kit cannot fill: {strange}. Teach `made` to.")
     takes = kind.functions[0].column
-    columns = {"none": [()], "optional": [("v",), ()], "required": [("v", "w") if "other" in lacking else ("v",)]}[
-        takes
-    ]
+    of = "v > 1" if kind.functions[0].takes == (Boolean,) else "v"
+    columns = {"none": [()], "optional": [(of,), ()], "required": [(of, "w") if "other" in lacking else (of,)]}[takes]
     switches = [each.name for each in dataclasses.fields(kind) if each.default is False]
     return [kind(*column, **how) for column in columns for how in [{}, *({name: True} for name in switches)]]
 
@@ -95,7 +94,9 @@ def measured(
     )
     query = Query().group_by("scene").agg(n=count()).checked(schema)
     with source_of(table).open() as connection:
-        found = connection.integers(compile_query(query, schema, taken, connection.table, [7] * 8))
+        named = [name for each in taken if (name := getattr(each, "column", None)) is not None]
+        wide = schema.computed(connection.table, named)
+        found = connection.integers(compile_query(query, schema, taken, wide, [7] * 8))
     sums = [[0] * len(taken) for _ in scenes]
     for place, group in enumerate(found[GROUP].tolist()):
         sums[group] = [int(found[measure_name(index)][place]) for index in range(len(taken))]

@@ -19,6 +19,7 @@ from discreet.query.aggregate import (
     intercept,
     mean,
     people,
+    share,
     slope,
     std,
     total,
@@ -43,7 +44,7 @@ def every_aggregate(_: random.Random) -> Job:
         Desk(schema, ALLOTMENTS["epsilon"])
         .table()
         .group_by("n")
-        .agg(**asked, g=people(), **differ)
+        .agg(**asked, g=people(), h=share("x > 0 or f"), **differ)
         .plan(epsilon=1)
         .plan
     )

@@ -27,7 +27,19 @@ from discreet.marginals.domain import Domain
 from discreet.marginals.engine import EngineCounts, moved_by
 from discreet.marginals.meter import Meter
 from discreet.noise.bits import words
-from discreet.query.aggregate import correlation, count, covariance, distinct, mean, people, slope, std, total, variance
+from discreet.query.aggregate import (
+    correlation,
+    count,
+    covariance,
+    distinct,
+    mean,
+    people,
+    share,
+    slope,
+    std,
+    total,
+    variance,
+)
 from discreet.query.ask import Ask, Checked
 from discreet.query.batch import plan_batch
 from discreet.query.key import bins, discover, key
@@ -87,7 +99,9 @@ def unit_of(chance: random.Random, *, person: bool | None = None, promised: bool
 def schema_of(unit: Unit, *, joined: bool = False, limit: int = 1) -> Schema:
     columns = dict(COLUMNS)
     if not joined:
-        return Schema("world", {**columns, **({} if unit.column is None else {"p": Text()})}, unit)
+        # Any number will do: what is divided by it has its noise already.
+        known = 7 if unit.column is None and unit.neighbours is Neighbours.REPLACE else None
+        return Schema("world", {**columns, **({} if unit.column is None else {"p": Text()})}, unit, row_count=known)
     beside = Join({"w": Real(-2, 3.5, nullable=True), "c": Category(["a", "b", "\u00e9"], nullable=True)}, limit)
     lookup = Lookup(
         "g", {"g": ["a", "b"], "side": ["left", "right"]}, {"side": Category(["left", "right"], nullable=True)}
@@ -129,6 +143,7 @@ def _aggregate(chance: random.Random, schema: Schema) -> Any:
     options += [distinct(name), distinct(chance.choice(["t", "g", "d", "f", "s"]))]
     other = chance.choice([each for each in numeric if each != name])
     options += [covariance(name, other), correlation(name, other), slope(name, other)]
+    options += [share(chance.choice(["x > 0", "f", "n = 1 or y >= 40.5", "hour(s) < 9"]))]
     if schema.unit.column is not None:
         options += [people(), people(where=chance.choice(["x > 0", "f", "hour(s) < 9 or n = 1"]))]
         options += [total(name, person=chance.choice([(-1, 2), (0, 50), (1, 3), (40, 50), (-90, -70)]))]

@@ -189,7 +189,8 @@ class BoundsPlan(QuestionPlan):
         question = replace(self.question, outputs=outputs)
         taken = len({measure for _, aggregate in outputs for measure in aggregate.measures(self.schema)})
         part = self.price.part((1 - SEARCHED) * Fraction(taken, self.measured))
-        return plan_query(question, self.schema, self.allotment, part)
+        # Each measure has the price it was charged: one that is not taken must not go to the others.
+        return plan_query(question, self.schema, self.allotment, part, declared_rows=False)
 
     def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Search, then measure with what was found. Called by the one door only."""
