@@ -229,6 +229,25 @@ def quantiles(chance: random.Random) -> Job:
     return _planned(schema, table.agg(q=output, **({"n": count()} if chance.random() < 0.2 else {})).plan(**price).plan)
 
 
+def choices(chance: random.Random) -> Job:
+    schema = schema_of(unit_of(chance))
+    part, price = _price(chance)
+    scores: list[tuple[Any, list[Any] | None]] = [
+        ("g", None),
+        ("f", None),
+        ("n", [0, 1, 4]),
+        ("CASE WHEN y >= option THEN option ELSE 0 END", [5, "40.5", 90]),
+        ("x * option", [-1, 2]),
+        (Query().where("x > 0 or f").group_by("o").agg(t=total("x")), None),
+        (Query().group_by("g").agg(c=count("x")), ["a", "b"]),
+    ]
+    score, options = chance.choice(scores)
+    how = {"bound": chance.choice([None, None, 2]), "where": chance.choice([None, "not (y >= 40.5)"])}
+    method = chance.choice(["auto", "exponential", "permute-and-flip"])
+    made = Curator(Desk(schema, part)).choose(options, score=score, **how)  # type: ignore[arg-type]
+    return _planned(schema, made.plan(**price, method=method).plan)
+
+
 def modes(chance: random.Random) -> Job:
     schema = schema_of(unit_of(chance))
     part, price = _price(chance)
@@ -520,4 +539,5 @@ KINDS: dict[str, Callable[[random.Random], Job]] = {
     "synthesis": synthesis,
     "relations": relations,
     "discoveries": discoveries,
+    "choices": choices,
 }
