@@ -74,11 +74,10 @@ def test_elsewhere_the_number_of_rows_is_private_and_measured(query):
     assert any("Rows" in type(one).__name__ or "Complete" in type(one).__name__ for one in plan.measures)
 
 
-def test_a_search_for_bounds_keeps_the_price_of_every_measure():
+def test_a_search_for_bounds_keeps_the_price_of_every_measure(tmp_path):
     """The number of rows has a part of the price that was charged: another measure must not take it."""
-    curator = Curator.open(
-        pyarrow.table({"x": [0.5] * 10, "y": [0.1] * 10, "n": [1] * 10}), SCHEMA, budget=Budget(epsilon=9), create=True
-    )
+    rows = pyarrow.table({"x": [0.5] * 10, "y": [0.1] * 10, "n": [1] * 10})
+    curator = Curator.open(rows, SCHEMA, ledger=tmp_path / "l.db", budget=Budget(epsilon=9), create=True)
     plan = curator.table().agg(m=mean("x", bounds="private")).plan(epsilon=1).plan
     assert Rows() in plan.answering({}).measures
 

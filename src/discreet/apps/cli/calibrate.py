@@ -18,6 +18,7 @@ from discreet.accounting import (
     posterior,
     readable,
     rho_within,
+    textbook_sigma,
     zcdp,
 )
 from discreet.apps.cli.output import AsJson, say, show_json, show_table
@@ -69,11 +70,21 @@ def noise(
     name, field = ("Laplace", "scale") if isinstance(mechanism, Laplace) else ("Gaussian", "sigma")
     width = getattr(mechanism, field)
     error = mechanism.error(confidence, outputs)
+    classic = None if epsilon is None or delta is None else textbook_sigma(epsilon, delta, one_unit)
+    off = mechanism.expected_l1(outputs) if isinstance(mechanism, Laplace) else None
     if as_json:
         row = {"mechanism": name.lower(), field: float(width), "exact": str(width), "variance": mechanism.variance}
+        row |= {} if off is None else {"expected_l1": off}
+        row |= {} if classic is None else {"classic_sigma": classic}
         show_json({**row, "confidence": confidence, "outputs": outputs, "error": error, "price": price})
         return
     say(f"{price}: discrete {name} noise, {field} {readable(width)}.")
+    if classic is not None:
+        than = "more than is needed" if classic >= float(width) else "too little for this price"
+        say(f"The textbook's sigma, sqrt(2 ln(1.25/delta))/epsilon times the L2 sensitivity, is {classic:.4g}: {than}.")
+    if off is not None:
+        together = "The answer is" if outputs == 1 else f"All {outputs:,} answers together are"
+        say(f"{together} off by {off:,.6g} on average.")
     together = "The answer stays" if outputs == 1 else f"All {outputs:,} answers stay"
     say(f"{together} within +-{error:,} with probability {percent(confidence)}.")
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from discreet.data.schema import Schema
 from discreet.query.aggregate.base import NUMERIC, SEARCHED, Floats, Limits, Moments, read_limits
+from discreet.query.aggregate.shares import Share
 from discreet.query.function import Function, register
 from discreet.query.measure import Measure
 
@@ -32,6 +33,11 @@ class Mean(Moments):
             place=40,
         ),
     )
+
+    @classmethod
+    def read_sql(cls, node: Any, scope: Any) -> Self | None:
+        """AVG(column) or MEAN(column); None also where it is of a condition: then it is a share."""
+        return None if Share.read_sql(node, scope) is not None else super(Mean, cls).read_sql(node, scope)
 
     def measures(self, schema: Schema) -> tuple[Measure, ...]:
         """What must be measured: sums with noise, from which the answer is made."""

@@ -43,7 +43,7 @@ class Share(Derived):
             takes=(Boolean,),
             sql={"SHARE": {}},
             shown=("SHARE(condition)",),
-            place=35,
+            place=82,
         ),
     )
     gaps: ClassVar[str] = "as one half"
