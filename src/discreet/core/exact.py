@@ -67,8 +67,10 @@ def _finite(value: object, field: str, *, written: bool) -> Fraction:
     if isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     try:
-        if named and isinstance(value, str) and (inside := _LOGARITHM.fullmatch(value)) and not _towering(value):
-            return round_up(log_up(Fraction(inside["bare"] or inside["of"])))
+        if named and isinstance(value, str) and (inside := _LOGARITHM.fullmatch(value)):
+            of = str(inside["bare"] or inside["of"])
+            if not _towering(of):
+                return round_up(log_up(Fraction(of)))
         if isinstance(value, (str, Decimal)) and not _towering(value):
             return Fraction(value)
         if isinstance(value, Real):
