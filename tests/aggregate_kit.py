@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import itertools
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
 import pyarrow
@@ -47,6 +48,8 @@ def registered() -> list[Any]:
 def made(kind: Any) -> list[Any]:
     """Aggregates of a class: of the column `v`, or a condition on it, by every way its fields allow."""
     lacking = [each.name for each in dataclasses.fields(kind) if each.default is dataclasses.MISSING]
+    if set(lacking) == {"column", "vector", "norm"}:
+        return [kind("v", ("v", "w"), Fraction(norm)) for norm in (2, 100)]
     if strange := set(lacking) - {"column", "other"}:
         pytest.fail(f"{kind.__name__} has fields that this kit cannot fill: {strange}. Teach `made` to.")
     takes = kind.functions[0].column
@@ -139,7 +142,8 @@ def _attacked(taken: tuple[Measure, ...], limits: Any, unit: Unit, turns: int) -
 def attack_everywhere(aggregate: Any, limits: Any) -> None:
     """The attack on all measures of an aggregate, for every unit that it can be asked about."""
     for unit in UNITS:
-        if aggregate.functions[0].name == "people" and unit.column is None:
+        name = aggregate.functions[0].name
+        if name == ("people" if unit.column is None else "vector_mean"):  # which is of persons, and which of rows
             continue
         taken = tuple(aggregate.measures(schema_of(limits, unit, 2)))
         _attacked(taken, limits, unit, len(TURNS) if "w" in aggregate.columns else 1)

@@ -51,6 +51,14 @@ def every_aggregate(_: random.Random) -> Job:
     return Job(schema, plan.allotment, plan.cost, plan.measure, plan)
 
 
+def vectors(_: random.Random) -> Job:
+    """Vectors of columns, which are of rows: most are longer than counts."""
+    schema = schema_of(Unit())
+    asked = Desk(schema, ALLOTMENTS["rho"]).table().group_by("n").agg(**mean(["x", "y", "n"], norm="3.5"))
+    plan = asked.plan(rho=1).plan
+    return Job(schema, plan.allotment, plan.cost, plan.measure, plan)
+
+
 def times(_: random.Random) -> Job:
     """Instants and local times as keys, in conditions and in what is computed."""
     schema = schema_of(FEW)
@@ -99,6 +107,7 @@ ALL = {
     "every aggregate": every_aggregate,
     "drawn rows": drawn_rows,
     "times": times,
+    "vectors": vectors,
     "discoveries": discoveries,
     "training": training,
 }
@@ -108,7 +117,7 @@ ALL = {
 def job_of(kind: str, turn: int = 0) -> Job:
     """A job of a kind that protects persons, of whom not everything counts."""
     found = (ALL[kind](random.Random(f"same {kind} {turn} {again}")) for again in range(100))
-    return next(job for job in found if job.schema.unit.column is not None)
+    return next(job for job in found if job.schema.unit.column is not None or kind == "vectors")
 
 
 def integers(data: Connection, job: Job) -> list[Any]:

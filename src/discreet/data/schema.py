@@ -206,7 +206,7 @@ class Schema:
         if self.unit.rows_total is not None:
             unit["rows_total"] = self.unit.rows_total
         columns = {name: column_to(column) for name, column in self.stored.items()}
-        about = {"name": self.name, **self.layout.given}
+        about: dict[str, Any] = {"name": self.name, **self.layout.given}
         about |= {} if self.row_count is None else {"row_count": self.row_count}
         whole: dict[str, Any] = {"dataset": about, "unit": unit, "columns": columns}
         if self.joins:

@@ -177,12 +177,12 @@ def _measures(names: Iterable[str], bound: Number | None, schema: Schema) -> tup
 
 def _of_question(question: Query, schema: Schema) -> tuple[str, Expression]:
     """The column of the options, and what a row of theirs adds: of a question by one key, with one count or sum."""
-    outputs = [output for _, output in question.outputs]
+    output = question.outputs[0][1] if len(question.outputs) == 1 else None
     bare = not question.ordered and question.persons is None and question.combinations is None
-    if len(question.keys) != 1 or len(outputs) != 1 or not bare or not isinstance(outputs[0], Count | Sum):
+    if len(question.keys) != 1 or not bare or not isinstance(output, Count | Sum):
         allowed = "a question by one key, with one count() or total(...) and nothing else"
         raise InputError("score", Phrase(", ".join(question.names) or "no outputs"), allowed)
-    (by,), (output,) = question.keys, outputs
+    (by,) = question.keys
     if by.discovered or by.edges is not None or by.values is not None:
         raise InputError("score", by.title, "a question by a column or an expression as it is")
     if isinstance(output, Sum) and (output.bounds is not None or output.person is not None):

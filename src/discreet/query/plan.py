@@ -28,11 +28,12 @@ from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.contribution import fresh_salt
 from discreet.query.estimate import estimate, linear_step
 from discreet.query.known_rows import NO_NOISE, NoNoise, is_known, known_rows, known_step, row_count_note
-from discreet.query.measure import Complete, Measure, Rows, sensitivity
+from discreet.query.measure import Complete, Measure, Rows
 from discreet.query.notes import declared_notes, published_notes
 from discreet.query.price import Price
 from discreet.query.question import Query
 from discreet.query.table_plan import QuestionPlan, at_confidence, explained, rows_published
+from discreet.query.vector_price import counts_once, moved_by, priced_with
 
 __all__ = ["QueryPlan", "noise_name", "plan_query"]
 
@@ -63,12 +64,14 @@ class QueryPlan(QuestionPlan):
     @property
     def moved(self) -> tuple[Sensitivity, ...]:
         """How far one unit can move each measure."""
-        return tuple(sensitivity(measure, self.schema.unit, self.groups) for measure in self.measures)
+        pairs = zip(self.measures, self.noises, strict=True)
+        return tuple(moved_by(measure, self.schema.unit, self.groups, type(noise)) for measure, noise in pairs)
 
     @property
     def cost(self) -> Loss:
         """The price of the whole question: the composition of its measures."""
-        return compose([noise.loss(moved) for noise, moved in zip(self.noises, self.moved, strict=True)])
+        parts = zip(self.measures, self.noises, self.moved, strict=True)
+        return compose([noise.loss(moved) for measure, noise, moved in parts if counts_once(measure)])
 
     @property
     def mechanism(self) -> str:
@@ -210,10 +213,13 @@ def plan_query(
             "allotment", allotment.name, "a pure or zcdp allotment: a plan allotment pays for one fixed plan"
         )
     groups = checked.groups(schema)
-    moved = [sensitivity(measure, schema.unit, groups) for measure in measures]
+    kind = Laplace if price.kind(allotment) == "laplace" else Gaussian
+    moved = [moved_by(each, schema.unit, groups, kind) for each in measures if counts_once(each)]
     if price.way == "within" and None in linear:
         price.buys(allotment, moved, [None] * len(moved))
-    noises = price.buys(allotment, moved, [steps[measure] for measure in measures])
+    once = [each for each in measures if counts_once(each)]
+    bought = dict(zip(once, price.buys(allotment, moved, [steps[each] for each in once]), strict=True))
+    noises = [bought[priced_with(each)] for each in measures]
     return QueryPlan(checked, schema, allotment, price.confidence, tuple(measures), tuple(noises), rows)
 
 

@@ -128,6 +128,7 @@ def choose(
     many, each = options or len(known), as_written(moved, "--sensitivity")
     if each <= 0:
         raise InputError("--sensitivity", moved, "more than zero")
+    kinds: dict[str, type[Exponential | PermuteAndFlip]]
     kinds = {"exponential": Exponential, "permute-and-flip": PermuteAndFlip}
     if method not in kinds:
         raise InputError("--method", method, among=kinds)
@@ -144,7 +145,7 @@ def choose(
         rows = [[readable(score), f"{chance:.3f}"] for score, chance in zip(known, chances, strict=True)]
         show_table(f"epsilon = {epsilon}, {method}", ["score", "chance"], rows, numbers=2)
     say(f"The choice is at most {readable(behind)} behind the best with probability {percent(confidence)}.")
-    sizes = " and ".join(f"{percent(share)} of it from {rows:,} rows on" for share, rows in needed.items())
+    sizes = " and ".join(f"{percent(float(share))} of it from {rows:,} rows on" for share, rows in needed.items())
     say(f"If each row adds up to {moved} to the best score, that is at most {sizes}.")
 
 

@@ -33,6 +33,7 @@ from discreet.query.aggregate.rows import Count, count
 from discreet.query.aggregate.shares import Share, share
 from discreet.query.aggregate.sums import Sum, total, vector_sum
 from discreet.query.aggregate.variances import Std, Variance, std, variance
+from discreet.query.aggregate.vector_means import VectorMean
 
 __all__ = [
     "ENDLESS",
@@ -53,6 +54,7 @@ __all__ = [
     "Std",
     "Sum",
     "Variance",
+    "VectorMean",
     "aggregate_from",
     "aggregate_to",
     "correlation",

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
+from discreet.core.exact import Number
 from discreet.data.schema import Schema
+from discreet.errors import InputError
 from discreet.query.aggregate.base import NUMERIC, SEARCHED, Floats, Limits, Moments, read_limits
 from discreet.query.aggregate.shares import Share
+from discreet.query.aggregate.vector_means import VectorMean, vector_mean
 from discreet.query.function import Function, register
 from discreet.query.measure import Measure
 
@@ -61,6 +64,21 @@ class Mean(Moments):
         return lower - off, upper + off
 
 
-def mean(column: str, bounds: Limits = None) -> Mean:
-    """The mean of a column."""
-    return Mean(column, read_limits(bounds))
+@overload
+def mean(column: str, bounds: Limits = None) -> Mean: ...
+@overload
+def mean(column: Sequence[str], *, norm: Number) -> dict[str, VectorMean]: ...
+def mean(
+    column: str | Sequence[str], bounds: Limits = None, *, norm: Number | None = None
+) -> Mean | dict[str, VectorMean]:
+    """The mean of a column; of several, `agg(**mean(["x", "y"], norm=5))`, that of the vector they are.
+
+    With `norm`, the vector of each row is cut to that length, and noise is for the length, whatever the number of
+    columns and their own bounds. Its coordinates are outputs `mean_x`, `mean_y`.
+    """
+    if norm is None and not isinstance(column, list | tuple):
+        return Mean(column, read_limits(bounds))  # type: ignore[arg-type]  # what is no text is refused with the schema
+    if norm is None or isinstance(column, str) or bounds is not None:
+        hint = 'Write mean("x"), or agg(**mean(["x", "y"], norm=5)).'
+        raise InputError("norm", norm, "given with a list of columns, and without bounds", hint)
+    return vector_mean(column, norm)

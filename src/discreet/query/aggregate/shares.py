@@ -113,7 +113,7 @@ class Share(Derived):
         only(node, "this")
         name = scope.column(node.this, number=True)
         column = scope.schema.column(name, "sql")
-        whole = isinstance(column, Integer) and (column.lower, column.upper) == (0, 1)
+        whole = isinstance(column, Integer) and column.lower == 0 and column.upper == 1
         return cls(name) if whole and name not in scope.schema.columns else None
 
 
