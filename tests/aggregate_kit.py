@@ -139,6 +139,11 @@ def _attacked(taken: tuple[Measure, ...], limits: Any, unit: Unit, turns: int) -
     attack(taken, limits, unit, turns=TURNS[:turns])
 
 
+def unit_of(aggregate: Any) -> Unit:
+    """Whom an aggregate can be asked about: persons, but for vectors, which are of rows."""
+    return Unit() if aggregate.functions[0].name == "vector_mean" else Unit("p", groups=1, rows=1)
+
+
 def attack_everywhere(aggregate: Any, limits: Any) -> None:
     """The attack on all measures of an aggregate, for every unit that it can be asked about."""
     for unit in UNITS:

@@ -78,7 +78,7 @@ class VectorMean(Derived):
     def coordinate(self, schema: Schema) -> Coordinate:
         """Its first measure."""
         if schema.unit.column is not None:
-            hint = "Ask for each mean by itself, or about a table with one row for each person, without limits."
+            hint = "Ask for each mean by itself: mean(column)."
             raise InputError("norm", Phrase(f"{float(self.norm):g}"), "left out where the unit is a person", hint)
         ends = {name: schema.numeric(name, "mean") for name in self.vector}
         farthest = [max(abs(Fraction(one.lower)), abs(Fraction(one.upper))) for one in ends.values()]
