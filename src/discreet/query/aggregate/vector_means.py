@@ -78,7 +78,7 @@ class VectorMean(Derived):
     def coordinate(self, schema: Schema) -> Coordinate:
         """Its first measure."""
         if schema.unit.column is not None:
-            hint = "Ask for each mean by itself: mean(column)."
+            hint = "Ask for the mean of each column: mean(column)."
             raise InputError("norm", Phrase(f"{float(self.norm):g}"), "left out where the unit is a person", hint)
         ends = {name: schema.numeric(name, "mean") for name in self.vector}
         farthest = [max(abs(Fraction(one.lower)), abs(Fraction(one.upper))) for one in ends.values()]
@@ -89,7 +89,7 @@ class VectorMean(Derived):
         lattices = tuple(Lattice(Fraction(one.lower), Fraction(one.upper), exponent) for one in ends.values())
         steps = int(radius / Fraction(2) ** exponent)
         if steps < 1:
-            allowed = "larger: no value that the columns can have is told from zero within it"
+            allowed = "larger: within it no value of these columns differs from zero"
             raise InputError("norm", float(self.norm), allowed)
         optional = tuple(sorted(name for name in self.vector if schema.column(name, "mean").nullable))
         weight = Complete(optional) if optional else Rows()
