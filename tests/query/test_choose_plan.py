@@ -37,7 +37,8 @@ def opened(folder, bids=(2.0, 4.0), budget=None, **columns):
     rows = len(next(iter(columns.values()), bids))
     usual = {"bid": [0.0] * rows, "nation": ["dk"] * rows, "vaccine": ["A"] * rows, "cured": [False] * rows}
     table = pyarrow.table({**usual, **(columns or {"bid": list(bids)})})
-    return Curator.open(table, SCHEMA, ledger=folder / "l.db", budget=budget or Budget(epsilon=10**9), create=True)
+    account = {"ledger": folder / "l.db", "budget": budget or Budget(epsilon=10**9), "create": True}
+    return Curator.open(table, SCHEMA, version="first", **account)
 
 
 def scored(curator, options=None, **how):

@@ -18,6 +18,7 @@ from discreet.core.mechanism import Bits
 from discreet.core.note import Note
 from discreet.core.packing import pack, unpack
 from discreet.core.sensitivity import Sensitivity
+from discreet.core.unit import Unit
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.errors import InputError
@@ -28,12 +29,12 @@ from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.contribution import fresh_salt
 from discreet.query.estimate import estimate, linear_step
 from discreet.query.known_rows import NO_NOISE, NoNoise, is_known, known_rows, known_step, row_count_note
-from discreet.query.measure import Complete, Measure, Rows
+from discreet.query.measure import Complete, Coordinate, Measure, Rows, sensitivity
 from discreet.query.notes import declared_notes, published_notes
 from discreet.query.price import Price
 from discreet.query.question import Query
 from discreet.query.table_plan import QuestionPlan, at_confidence, explained, rows_published
-from discreet.query.vector_price import counts_once, moved_by, priced_with
+from discreet.query.vector_price import counts_once, priced_with, vector_moved
 
 __all__ = ["QueryPlan", "noise_name", "plan_query"]
 
@@ -65,7 +66,7 @@ class QueryPlan(QuestionPlan):
     def moved(self) -> tuple[Sensitivity, ...]:
         """How far one unit can move each measure."""
         pairs = zip(self.measures, self.noises, strict=True)
-        return tuple(moved_by(measure, self.schema.unit, self.groups, type(noise)) for measure, noise in pairs)
+        return tuple(_moved(measure, self.schema.unit, self.groups, type(noise)) for measure, noise in pairs)
 
     @property
     def cost(self) -> Loss:
@@ -214,13 +215,18 @@ def plan_query(
         )
     groups = checked.groups(schema)
     kind = Laplace if price.kind(allotment) == "laplace" else Gaussian
-    moved = [moved_by(each, schema.unit, groups, kind) for each in measures if counts_once(each)]
+    moved = [_moved(each, schema.unit, groups, kind) for each in measures if counts_once(each)]
     if price.way == "within" and None in linear:
         price.buys(allotment, moved, [None] * len(moved))
     once = [each for each in measures if counts_once(each)]
     bought = dict(zip(once, price.buys(allotment, moved, [steps[each] for each in once]), strict=True))
     noises = [bought[priced_with(each)] for each in measures]
     return QueryPlan(checked, schema, allotment, price.confidence, tuple(measures), tuple(noises), rows)
+
+
+def _moved(measure: Measure, unit: Unit, groups: int, noise: type[Noise]) -> Sensitivity:
+    """How far one unit moves a measure, or the vector that it is a coordinate of."""
+    return vector_moved(measure, unit, noise) if isinstance(measure, Coordinate) else sensitivity(measure, unit, groups)
 
 
 def noise_name(noise: Noise | NoNoise) -> str:

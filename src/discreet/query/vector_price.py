@@ -5,9 +5,9 @@ from __future__ import annotations
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Unit
 from discreet.mechanisms import Gaussian, Laplace
-from discreet.query.measure import Coordinate, Measure, sensitivity, vector_sensitivity
+from discreet.query.measure import Coordinate, Measure, vector_sensitivity
 
-__all__ = ["counts_once", "moved_by", "priced_with"]
+__all__ = ["counts_once", "priced_with", "vector_moved"]
 
 
 def priced_with(measure: Measure) -> Measure:
@@ -20,14 +20,12 @@ def counts_once(measure: Measure) -> bool:
     return priced_with(measure) == measure
 
 
-def moved_by(measure: Measure, unit: Unit, groups: int, noise: type[Laplace | Gaussian]) -> Sensitivity:
-    """How far one unit moves a measure; of a coordinate, how far it moves the whole vector, in the norm of the noise.
+def vector_moved(measure: Coordinate, unit: Unit, noise: type[Laplace | Gaussian]) -> Sensitivity:
+    """How far one unit moves the whole vector of a coordinate, in the norm of the noise.
 
     Guarantee: noise for it on each coordinate costs, for all of them together, what it costs for this one move.
     Proof: docs/proofs/query.md.
     """
-    if not isinstance(measure, Coordinate):
-        return sensitivity(measure, unit, groups)
     length, added = vector_sensitivity(measure, unit)
     most = length if noise is Gaussian else added
     return Sensitivity(each=most, outputs=2, total=most)  # shared by several outputs, nobody knows how
