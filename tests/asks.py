@@ -316,6 +316,13 @@ ASKS: dict[str, Ask] = {
         _columns,
     ),
     "top": Ask("top", _top, {"column": "county", "k": 2}, {"epsilon": 3, **ALONE}, _columns),
+    "choose": Ask(
+        "choose",
+        _of_curator("choose"),
+        {"score": "CASE WHEN pay >= option THEN option ELSE 0 END", "options": [100, 500, "900.5"]},
+        {"epsilon": 3, **ALONE},
+        _columns,
+    ),
     "batch": Ask(
         "batch",
         _batch,

@@ -61,6 +61,15 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "noise": {"noise": "laplace"},
         **PAYS,
     },
+    "choose": {
+        "score": {"score": "CASE WHEN age * 10 >= option THEN option ELSE 0 END"},
+        "options": {"options": [100, 500]},
+        "bound": {"bound": 300},
+        "where": {"where": "age > 18"},
+        "method": {"method": "exponential"},
+        "epsilon": {"epsilon": 2},
+        **PAYS,
+    },
     "batch": {
         "by_sex": {"by_sex": {"keys": ("works",), "outputs": {"n": count()}}},
         "pay": {"pay": {"outputs": {"pay": mean("age")}}},

@@ -39,6 +39,7 @@ READ = {
     # kind        curator   command   api       client    page
     "question": ("release", "release", "release", "release", "release"),
     "top": ("release", "release", "release", "release", "release"),
+    "choose": ("release", "release", "release", "release", "release"),
     "batch": ("release", "release", "release", "release", "release"),
     "stream": ("release", "release", "release", "release", "release"),
     "tree": ("release", "release", "release", "release", "own"),

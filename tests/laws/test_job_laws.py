@@ -62,7 +62,7 @@ NO_ERROR_STATED = {"train": {"sex"}, "train at a price": {"sex"}, "search": {"se
 # Fields of an ask that its digest does not see. None of them decides the law of what is released: what pays for it,
 # where a run is kept, and the confidence of intervals that are worked out later.
 NOT_IN_DIGEST = {
-    **{name: {"allotment"} for name in ("question", "top", "batch", "stream", "flows", "commute")},
+    **{name: {"allotment"} for name in ("question", "top", "choose", "batch", "stream", "flows", "commute")},
     **{name: {"allotment", "geometry", "code_property"} for name in ("tree", "census", "detail")},
     "synth": {"allotment", "confidence"},
     "relations": {"allotment", "confidence"},
@@ -271,6 +271,7 @@ OUTPUTS = {
     "question of quantiles": ("m", "n"),
     "question of unknown groups": ("n",),
     "top": ("county", "count"),
+    "choose": ("option",),
     "batch": ("n", "pay"),
     "stream": ("n",),
     "tree": ("all", "state", "county"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from discreet.core.exact import Number
 from discreet.core.signature import typed
+from discreet.curator.choices import ChoosingJobs
 from discreet.curator.desk import Desk, LedgerDesk, LocalDesk
 from discreet.curator.draft import Draft, TrainDraft
 from discreet.curator.hiding import HidingJobs
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["Curator", "open_curator"]
 
 
-class Curator(RegionalJobs, HidingJobs):
+class Curator(RegionalJobs, ChoosingJobs, HidingJobs):
     """Stands before one private table and lets out what its budget allows: answers, hierarchies, rows, models."""
 
     def __init__(self, desk: Desk) -> None:

@@ -77,6 +77,7 @@ KINDS: Mapping[str, Kind] = {
     for kind in (
         Kind("question", "table", _TABLE, _QUESTION, ("outputs",), sent=False),
         Kind("top", "table", _TABLE, _QUESTION, ("top",), sent=False),
+        Kind("choose", "choice", _TABLE, "discreet.query.choose_ask:ChooseAsk", ("choose",)),
         Kind("batch", "set of tables", _TABLES, "discreet.query.batch:BatchAsk", ("batch",)),
         Kind("stream", "period of a stream", _TABLE, "discreet.query.stream:StreamAsk", ("stream",)),
         Kind("tree", "hierarchy", _TREE, "discreet.trees.ask:TreeAsk", ("tree",), long=True, version=2),

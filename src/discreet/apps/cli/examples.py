@@ -81,6 +81,9 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "discreet search release people.csv --target sex --examples 5000 --steps 9 --try rate=1 --epsilon 1 --id b -y",
     ),
     "search show": ("discreet search show b --out best.npz",),
+    "choose plan": ("discreet choose plan people.csv --score sector --epsilon 0.05",),
+    "choose release": ("discreet choose release people.csv --score sector --epsilon 0.01 --id sector -y",),
+    "choose show": ("discreet choose show sector",),
     "batch plan": (
         "discreet batch plan people.csv --question 'n=SELECT COUNT(*) AS n FROM people' "
         "--question 'pay=SELECT sex, AVG(pay) AS pay FROM people GROUP BY sex' --weights n=2 --epsilon 0.1",
@@ -164,6 +167,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "discreet releases publish june --beta 0.05 --schema grid/discreet.toml --grid grid/case14.m",
     ),
     "ledger show": ("discreet ledger show --ledger .discreet/ledger.db",),
+    "ledger total": ("discreet ledger total .discreet/ledger.db --delta 1e-6",),
     "ledger verify": ("discreet ledger verify",),
     "ledger export": ("discreet ledger export --format registry",),
     "ledger raise": ("discreet ledger raise people --epsilon 2 --why 'board decision of 3 May' --yes",),
@@ -179,6 +183,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "discreet calibrate noise --rho 0.01 --outputs 50",
     ),
     "calibrate budget": ("discreet calibrate budget --within 25 --outputs 50",),
+    "calibrate choose": ("discreet calibrate choose --epsilon 1 --scores 2.1,3.9,0 --sensitivity 4.1",),
     "calibrate odds": ("discreet calibrate odds --epsilon 1 --prior 0.02",),
     "calibrate convert": ("discreet calibrate convert --rho 0.1 --delta 1e-6",),
     "calibrate training": ("discreet calibrate training --epsilon 2 --delta 1e-5 --rate 0.01 --steps 600",),
