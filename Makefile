@@ -43,7 +43,7 @@ audit: $(STAMP)
 
 # BENCH=--quick for the short form; one line of JSON a figure with BENCH=--json.
 bench: $(STAMP)
-	@for area in noise accounting ledger groupby sql coverage quantile hierarchy hierarchy_counting hierarchy_accuracy hierarchy_published hierarchy_covariate hierarchy_queries hierarchy_paper mobility power commute rap synth synth_scale synth_values learn_speed learn_mnist learn_cifar learn_prior learn_practice learn_estimators local audit risk server compare; do $(BIN)/python bench/$$area.py $(BENCH) || exit 1; done
+	@for area in noise accounting ledger groupby sql coverage quantile hierarchy hierarchy_counting hierarchy_accuracy hierarchy_published hierarchy_covariate hierarchy_queries hierarchy_paper decisions mobility power commute rap synth synth_scale synth_values learn_speed learn_mnist learn_cifar learn_prior learn_practice learn_estimators local audit risk server compare; do $(BIN)/python bench/$$area.py $(BENCH) || exit 1; done
 
 docs: $(STAMP)
 	$(BIN)/python -m pip install -q -e '.[docs]'

@@ -5,7 +5,7 @@
 FOLDER/adult/adult.csv.gz and FOLDER/loans/loans.csv.gz hold ADULT and LOANS as integer codes. Four fifths of the rows
 are fitted, the rest is scored (k-means is scored on what it was fitted to). Numbers are scaled to [-1, 1] by their
 declared bounds. Without data a table is made up, and targets do not apply. Classifiers are compared on five tables, at
-three prices, by bench/learn_tables.py (`--only tables` for that alone).
+three prices, by bench/learn_tables.py (`--only tables` for that alone, `--only descent` for those by descent).
 """
 
 from __future__ import annotations
@@ -26,15 +26,17 @@ from sklearn.naive_bayes import GaussianNB
 
 from discreet.learn.estimators import (
     DPPCA,
+    DPAdditiveRegression,
     DPBoostedTrees,
     DPKMeans,
     DPLinearClassifier,
     DPLinearRegression,
     DPNaiveBayes,
+    DPRandomForestRegressor,
     DPSGDClassifier,
 )
 from harness import ENVIRONMENTS, Report, arguments, peak_megabytes, peer
-from learn_tables import Classes, classify, small_tables
+from learn_tables import Classes, classify, descend, small_tables
 
 EPSILONS = (0.1, 1.0)
 DELTA = 1e-6
@@ -154,6 +156,17 @@ class Jobs:
         model.fit(d["predictors"], d["level"])
         return lambda: model.score(d["predictors_test"], d["level_test"])
 
+    def additive_regression(self, price):
+        d = self.data
+        model = DPAdditiveRegression(**price, bounds=(-1, 1), target_bounds=(-1, 1)).fit(d["predictors"], d["level"])
+        return lambda: model.score(d["predictors_test"], d["level_test"])
+
+    def forest_regression(self, price):
+        d = self.data
+        model = DPRandomForestRegressor(**price, bounds=(-1, 1), target_bounds=(-1, 1), examples=len(d["level"]))
+        model.fit(d["predictors"], d["level"])
+        return lambda: model.score(d["predictors_test"], d["level_test"])
+
     def pca(self, price):
         model = DPPCA(2, **price, bounds=(-1, 1)) if price else PCA(2)
         model.fit(self.data["numbers"])
@@ -199,6 +212,8 @@ class Jobs:
 # name, what is measured, whether less is better, has a plain twin, can be pure
 CASES = (
     ("regression", "R2", False, True, True),
+    ("additive_regression", "R2", False, False, True),
+    ("forest_regression", "R2", False, False, True),
     ("pca", "variance kept", False, True, True),
     ("kmeans", "inertia", True, True, True),
     ("bayes", "AUC", False, True, True),
@@ -238,21 +253,26 @@ def main() -> None:
         __doc__.splitlines()[0],
         runs={"type": int, "default": 10},
         only={
-            "default": ",".join([*(case[0] for case in CASES), "tables"]),
+            "default": ",".join([*(case[0] for case in CASES), "tables", "descent"]),
             "help": "names of cases, with commas between",
         },
     )
     report = Report("learn_estimators", as_json=options.json)
     folder = options.data or (ENVIRONMENTS / "data" if (ENVIRONMENTS / "data" / "adult").exists() else None)
     known = (ADULT,) if options.quick or folder is None else (ADULT, LOANS)
-    if options.only != "tables":
+    only = set(options.only.split(","))
+    comparison = bool(only - {"tables", "descent"})
+    if comparison:
         for table in known:
             compared(report, table, folder, options)
-    if "tables" in options.only.split(","):
+    if only & {"tables", "descent"}:
         large = [] if options.quick or folder is None else [whole(table, folder) for table in known]
         tables = [*small_tables()[: 1 if options.quick else None], *large]
-        classify(report, tables, quick=options.quick, peers=not options.no_peers, runs=options.runs)
-    if not options.quick and options.only != "tables":
+        if "tables" in only:
+            classify(report, tables, quick=options.quick, peers=not options.no_peers, runs=options.runs)
+        if not options.quick:
+            descend(report, tables, runs=options.runs)
+    if not options.quick and comparison:
         images(report, folder)
     report.figure("whole benchmark", "memory", peak_megabytes(), "MB")
 

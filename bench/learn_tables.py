@@ -124,7 +124,7 @@ def rivals(report: Report, table: Classes, runs: int) -> dict:
 
 
 def classify(report: Report, tables: list[Classes], *, quick: bool, peers: bool, runs: int) -> None:
-    """All figures, those by descent last. The goal of the forest at a pure price is diffprivlib's forest."""
+    """By one look or a few. The goal of the forest at a pure price is diffprivlib's forest."""
     warnings.simplefilter("ignore", RepeatedFitWarning)
     epsilons = EPSILONS[:1] if quick else EPSILONS
     for table in tables:
@@ -138,10 +138,15 @@ def classify(report: Report, tables: list[Classes], *, quick: bool, peers: bool,
                 goal = {"at_least": others["forest"][str(epsilon)]} if name == "forest" and "forest" in others else {}
                 _told(report, table, name, {"epsilon": epsilon}, many, goal)
                 _told(report, table, name, {"epsilon": epsilon, "delta": DELTA}, many, {})
-    for table in () if quick else tables:
-        for epsilon in epsilons:
+
+
+def descend(report: Report, tables: list[Classes], *, runs: int) -> None:
+    """By descent, at every price: not in --quick, for noise is searched for and steps are compiled."""
+    warnings.simplefilter("ignore", RepeatedFitWarning)
+    for table in tables:
+        for epsilon in EPSILONS:
             for name in (name for name, (_, _, pure) in MODELS.items() if not pure):
-                _told(report, table, name, {"epsilon": epsilon, "delta": DELTA}, min(_runs(table, quick, runs), 3), {})
+                _told(report, table, name, {"epsilon": epsilon, "delta": DELTA}, min(_runs(table, False, runs), 3), {})
 
 
 def _runs(table: Classes, quick: bool, runs: int) -> int:

@@ -14,10 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet.risk.census import attack_blocks
+from discreet.apps.attacks.extraction import extract_secrets
+from discreet.apps.attacks.inversion import invert_faces
+from discreet.risk.block_attack import attack_blocks
 from discreet.risk.coarsening import anonymize
+from discreet.risk.heat_map import map_runs
 from discreet.risk.linkage import link
 from discreet.risk.measures import anonymity
+from discreet.risk.ratings import link_ratings
 from discreet.risk.reconstruction import reconstruct
 from discreet.risk.records import Records
 from harness import Report, arguments, cpu_seconds, peak_megabytes, peer
@@ -99,7 +103,25 @@ def attacks(report: Report, quick: bool) -> None:
         report.figure("10,000 bits, error 0.25 sqrt(n)", "found", guess.right, "of bits")
         blocks = attack_blocks(40, 7, 1.0)
         report.figure("40 blocks of 7 people, printed tables", "rebuilt", blocks.right / blocks.people, "of people")
+        for case, one in (("printed tables", blocks.exact), ("epsilon 1", dict(blocks.noisy)[1.0])):
+            for name in ("near", "named"):
+                report.figure(f"40 blocks of 7 people, {case}", name, getattr(one, name) / blocks.people, "of people")
         report.figure("40 blocks of 7 people, epsilon 1", "rebuilt", blocks.right_noisy / blocks.people, "of people")
+        films = link_ratings(2000)
+        for known, found, without in zip(films.known, films.with_days, films.without_days, strict=True):
+            report.figure(f"2,000 people's ratings, {known} known with days", "found", found, "of people")
+            report.figure(f"2,000 people's ratings, {known} known", "found", without, "of people")
+        runs = map_runs()
+        report.figure("heat map, exact", "fences seen", runs.seen, "of cells")
+        report.figure("heat map, epsilon 1", "fences seen", runs.seen_private, "of cells")
+        faces = invert_faces()
+        for case, one in (("no budget", faces.plain), ("no prior", faces.raw), ("epsilon 1", faces.private)):
+            report.figure(f"20 faces, {case}", "identified", one.identified, "of people")
+            report.figure(f"20 faces, {case}", "recognised", one.recognised, "of pictures")
+        for leak in extract_secrets().leaks:
+            report.figure(f"4 secrets in 2,000 messages, {leak.label}", "written out", leak.verbatim, "secrets")
+            report.figure(f"4 secrets in 2,000 messages, {leak.label}", "exposure", leak.exposure, "bits")
+            report.figure(f"4 secrets in 2,000 messages, {leak.label}", "loss", leak.loss, "a letter")
 
 
 def main() -> None:

@@ -6,13 +6,14 @@ import dataclasses
 import functools
 import itertools
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
 import pyarrow
 import pytest
 
 from discreet.core.unit import Neighbours, Unit
-from discreet.data.column import Integer, Real
+from discreet.data.column import Boolean, Integer, Real
 from discreet.data.schema import Schema
 from discreet.data.source import source_of
 from discreet.query.aggregate import Aggregate, count
@@ -45,14 +46,15 @@ def registered() -> list[Any]:
 
 
 def made(kind: Any) -> list[Any]:
-    """Aggregates of a class: of the column `v`, by every way its fields allow."""
+    """Aggregates of a class: of the column `v`, or a condition on it, by every way its fields allow."""
     lacking = [each.name for each in dataclasses.fields(kind) if each.default is dataclasses.MISSING]
+    if set(lacking) == {"column", "vector", "norm"}:
+        return [kind("v", ("v", "w"), Fraction(norm)) for norm in (2, 100)]
     if strange := set(lacking) - {"column", "other"}:
         pytest.fail(f"{kind.__name__} has fields that this kit cannot fill: {strange}. Teach `made` to.")
     takes = kind.functions[0].column
-    columns = {"none": [()], "optional": [("v",), ()], "required": [("v", "w") if "other" in lacking else ("v",)]}[
-        takes
-    ]
+    of = "v > 1" if kind.functions[0].takes == (Boolean,) else "v"
+    columns = {"none": [()], "optional": [(of,), ()], "required": [(of, "w") if "other" in lacking else (of,)]}[takes]
     switches = [each.name for each in dataclasses.fields(kind) if each.default is False]
     return [kind(*column, **how) for column in columns for how in [{}, *({name: True} for name in switches)]]
 
@@ -95,7 +97,9 @@ def measured(
     )
     query = Query().group_by("scene").agg(n=count()).checked(schema)
     with source_of(table).open() as connection:
-        found = connection.integers(compile_query(query, schema, taken, connection.table, [7] * 8))
+        named = [name for each in taken if (name := getattr(each, "column", None)) is not None]
+        wide = schema.computed(connection.table, named)
+        found = connection.integers(compile_query(query, schema, taken, wide, [7] * 8))
     sums = [[0] * len(taken) for _ in scenes]
     for place, group in enumerate(found[GROUP].tolist()):
         sums[group] = [int(found[measure_name(index)][place]) for index in range(len(taken))]
@@ -135,10 +139,16 @@ def _attacked(taken: tuple[Measure, ...], limits: Any, unit: Unit, turns: int) -
     attack(taken, limits, unit, turns=TURNS[:turns])
 
 
+def unit_of(aggregate: Any) -> Unit:
+    """Whom an aggregate can be asked about: persons, but for vectors, which are of rows."""
+    return Unit() if aggregate.functions[0].name == "vector_mean" else Unit("p", groups=1, rows=1)
+
+
 def attack_everywhere(aggregate: Any, limits: Any) -> None:
     """The attack on all measures of an aggregate, for every unit that it can be asked about."""
     for unit in UNITS:
-        if aggregate.functions[0].name == "people" and unit.column is None:
+        name = aggregate.functions[0].name
+        if name == ("people" if unit.column is None else "vector_mean"):  # which is of persons, and which of rows
             continue
         taken = tuple(aggregate.measures(schema_of(limits, unit, 2)))
         _attacked(taken, limits, unit, len(TURNS) if "w" in aggregate.columns else 1)

@@ -14,7 +14,7 @@ from typing import Any
 
 import discreet
 from discreet import Budget, Ledger, bins, count, discover, mean, median, people, total
-from discreet.curator import hide_loads
+from discreet.curator import hide_loads, hide_values
 from discreet.power.grid import Grid, Quadratic
 from discreet.power.loads import Loads
 from discreet.query.ask import options
@@ -241,6 +241,10 @@ def loads_of(release: Any) -> Tables:
     return {"": dict(release.table.columns), "noisy": {"mw": list(release.noisy)}}
 
 
+def values_of(release: Any) -> Tables:
+    return {"": dict(release.table.columns), "noisy": {"value": list(release.noisy)}}
+
+
 def _question(here: Town, outputs: Any, keys: Any = (), where: Any = None) -> Any:
     asked = here.curator.table()
     asked = asked if where is None else asked.where(where)
@@ -266,6 +270,10 @@ def _of_curator(name: str) -> Callable[..., Any]:
 
 def _loads(here: Town, budget: Any = None, **fields: Any) -> Any:
     return hide_loads(here.grid, here.loads, here.ledger, budget=budget or Budget(epsilon=10), who="ann", **fields)
+
+
+def _hidden(here: Town, budget: Any = None, **fields: Any) -> Any:
+    return hide_values([21.7, 60.0], here.ledger, budget=budget or Budget(epsilon=10), who="ann", **fields)
 
 
 COUNTED = {"n": count()}
@@ -308,6 +316,13 @@ ASKS: dict[str, Ask] = {
         _columns,
     ),
     "top": Ask("top", _top, {"column": "county", "k": 2}, {"epsilon": 3, **ALONE}, _columns),
+    "choose": Ask(
+        "choose",
+        _of_curator("choose"),
+        {"score": "CASE WHEN pay >= option THEN option ELSE 0 END", "options": [100, 500, "900.5"]},
+        {"epsilon": 3, **ALONE},
+        _columns,
+    ),
     "batch": Ask(
         "batch",
         _batch,
@@ -391,6 +406,9 @@ ASKS: dict[str, Ask] = {
         {"settings": [{"rate": 0.5}, {"rate": 2.0}], "epsilon": 1, "delta": "0.001", "allotment": "models"},
         model_of,
         verb="search",
+    ),
+    "hidden": Ask(
+        "hidden", _hidden, {"alpha": 1}, {"epsilon": 2, "highest": 100, "step": "0.1"}, values_of, dataset="values"
     ),
     "loads": Ask(
         "loads", _loads, {"alpha": 1}, {"epsilon": 2, "cost": "measured", "step": "0.01"}, loads_of, dataset="loads"

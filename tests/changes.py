@@ -9,12 +9,15 @@ from typing import Any
 
 from asks import PLACES, ZONES
 from discreet import Allotment, Budget, Rules, bins, count, mean, median, total
+from discreet.constraints import Between, Convex
 from discreet.trees.split import Goal
 
 Fields = dict[str, Any]
 COUNTIES = {"A1": (2.0, 0.0), "A2": (2.0, 1.0), "B1": (3.0, 0.0), "B2": (3.0, 1.0)}
 DIVIDED = Budget(epsilon=10, allotments=[Allotment(name, "pure", epsilon=5) for name in ("a", "b")])
 
+DEAR = Convex("dear", lambda x: float(2 * x[0] + abs(x[1] - 50)))
+DEARLY = {"objective": DEAR, "optimum": "measured", "lipschitz": 3}
 PAYS = {"allotment": {"allotment": "spare"}, "confidence": {"confidence": 0.9}}
 COUNTS = {"rho": {"rho": 3}, **PAYS}
 FOUND = {"columns": ["sex", "note"], "bins": None, "discover": ["note"], "delta": "0.001"}
@@ -56,6 +59,15 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "counts": {"counts": False},
         "epsilon": {"epsilon": 2},
         "noise": {"noise": "laplace"},
+        **PAYS,
+    },
+    "choose": {
+        "score": {"score": "CASE WHEN age * 10 >= option THEN option ELSE 0 END"},
+        "options": {"options": [100, 500]},
+        "bound": {"bound": 300},
+        "where": {"where": "age > 18"},
+        "method": {"method": "exponential"},
+        "epsilon": {"epsilon": 2},
         **PAYS,
     },
     "batch": {
@@ -219,6 +231,23 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "held_out": {"held_out": "0.2"},
         "runs": {"runs": 3},
         "confidence": {"confidence": 0.9},
+    },
+    "hidden": {
+        "alpha": {"alpha": 2},
+        "dataset": {"dataset": "others"},
+        "epsilon": {"epsilon": 3},
+        "highest": {"highest": 90},
+        "lowest": {"lowest": 1},
+        "step": {"step": "0.2"},
+        "optimum": ({"objective": DEAR, "optimum": 40}, {"optimum": 41}),
+        "beta": ({"objective": DEAR, "optimum": 40}, {"beta": 0.02}),
+        "lipschitz": (DEARLY, {"lipschitz": 4}),
+        "optimum_share": (DEARLY, {"optimum_share": 0.5}),
+        "objective": (DEARLY, {"objective": Convex("dear", lambda x: float(x[0]))}),
+        "constraints": {"constraints": [Between("inside", 1, 99)]},
+        "measure": {"measure": "EUR"},
+        "confidence": {"confidence": 0.9},
+        "allotment": ({"dataset": "parts", "budget": DIVIDED, "allotment": "a"}, {"allotment": "b"}),
     },
     "loads": {
         "alpha": {"alpha": 2},

@@ -12,6 +12,7 @@ import pyarrow
 from shell import run
 
 import discreet
+from choice_hints import PAIRS
 from discreet.core.unit import Unit
 from discreet.curator.kinds import read_release
 from discreet.curator.question import Question, read_question
@@ -454,4 +455,5 @@ CLI = [
     *shell(f"{RAISE} --epsilon 1 --yes", f"{RAISE} --epsilon 2 --yes", before=_paid),
 ]
 
-CASES = {"query": QUERY, "data": DATA, "curator": CURATOR, "cli": CLI}
+CHOICES = [case for refused, followed in PAIRS for case in at_once(refused, followed)]
+CASES = {"query": QUERY, "choices": CHOICES, "data": DATA, "curator": CURATOR, "cli": CLI}

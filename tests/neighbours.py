@@ -13,6 +13,7 @@ import ibis
 
 import discreet.flows.mobility.plan
 import discreet.marginals.engine
+import discreet.query.choose_plan
 import discreet.query.discovery_plan
 import discreet.query.mode_plan
 import discreet.query.plan
@@ -35,6 +36,7 @@ _NAMES = itertools.count()  # of tables that are kept
 _BUILDERS = [
     (discreet.query.plan, "compile_query"),
     (discreet.query.top, "compile_query"),
+    (discreet.query.choose_plan, "compile_query"),
     (discreet.query.stream_step, "compile_query"),
     (discreet.trees.count, "compile_query"),
     (discreet.trees.detail.count, "compile_members"),

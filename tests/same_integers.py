@@ -19,6 +19,7 @@ from discreet.query.aggregate import (
     intercept,
     mean,
     people,
+    share,
     slope,
     std,
     total,
@@ -43,10 +44,18 @@ def every_aggregate(_: random.Random) -> Job:
         Desk(schema, ALLOTMENTS["epsilon"])
         .table()
         .group_by("n")
-        .agg(**asked, g=people(), **differ)
+        .agg(**asked, g=people(), h=share("x > 0 or f"), **differ)
         .plan(epsilon=1)
         .plan
     )
+    return Job(schema, plan.allotment, plan.cost, plan.measure, plan)
+
+
+def vectors(_: random.Random) -> Job:
+    """Vectors of columns, which are of rows: most are longer than counts."""
+    schema = schema_of(Unit())
+    asked = Desk(schema, ALLOTMENTS["rho"]).table().group_by("n").agg(**mean(["x", "y", "n"], norm="3.5"))
+    plan = asked.plan(rho=1).plan
     return Job(schema, plan.allotment, plan.cost, plan.measure, plan)
 
 
@@ -98,6 +107,7 @@ ALL = {
     "every aggregate": every_aggregate,
     "drawn rows": drawn_rows,
     "times": times,
+    "vectors": vectors,
     "discoveries": discoveries,
     "training": training,
 }
@@ -107,7 +117,7 @@ ALL = {
 def job_of(kind: str, turn: int = 0) -> Job:
     """A job of a kind that protects persons, of whom not everything counts."""
     found = (ALL[kind](random.Random(f"same {kind} {turn} {again}")) for again in range(100))
-    return next(job for job in found if job.schema.unit.column is not None)
+    return next(job for job in found if job.schema.unit.column is not None or kind == "vectors")
 
 
 def integers(data: Connection, job: Job) -> list[Any]:

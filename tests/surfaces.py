@@ -29,7 +29,7 @@ from discreet.errors import DiscreetError
 from discreet.power.schema import PublicGrid
 from servers import serving
 
-GRID = "loads"
+GRID, HIDDEN = "loads", "values"
 SURFACES = ("curator", "command", "api", "client", "page")
 NOT_YET = "-"
 PARTLY = "partly"
@@ -39,6 +39,7 @@ READ = {
     # kind        curator   command   api       client    page
     "question": ("release", "release", "release", "release", "release"),
     "top": ("release", "release", "release", "release", "release"),
+    "choose": ("release", "release", "release", "release", "release"),
     "batch": ("release", "release", "release", "release", "release"),
     "stream": ("release", "release", "release", "release", "release"),
     "tree": ("release", "release", "release", "release", "own"),
@@ -50,6 +51,7 @@ READ = {
     "relations": ("release", "release", "release", "release", "release"),
     "train": ("release", "own", "own", "release", "release"),
     "search": ("release", "own", "own", "release", "release"),
+    "hidden": ("release", "release", "release", "release", "release"),
     "loads": ("release", "release", "release", "release", "release"),
 }
 BESIDE = {"predictions"}  # what is no table of its own
@@ -112,7 +114,7 @@ class Surfaces:
     # Python: `curator.release(id)`
 
     def _curator_release(self, release: str, parts: list[str]) -> Tables:
-        curator = self.here.curator if self.dataset == DATASET else grid_curator(self.here)
+        curator = curator_of(self.here, self.dataset)
         return {part: dict(curator.release(release, part).columns) for part in parts}
 
     def _curator_release_train(self, release: str, parts: list[str]) -> Tables:
@@ -135,6 +137,10 @@ class Surfaces:
     def _command_release_loads(self, release: str, parts: list[str]) -> Tables:
         told = json.loads(self._shown("releases", "show", release, "--json"))
         return {"": told["columns"], "noisy": {"mw": told["noisy"]}}
+
+    def _command_release_hidden(self, release: str, parts: list[str]) -> Tables:
+        told = json.loads(self._shown("releases", "show", release, "--json"))
+        return {"": told["columns"], "noisy": {"value": told["noisy"]}}
 
     def _command_own(self, release: str, parts: list[str]) -> Tables:
         return json.loads(self._shown(release.split("-")[0], "show", release, "--json"))["columns"]
@@ -258,15 +264,21 @@ def surfaces(here: Town, ledger: Path) -> Iterator[Surfaces]:
 
     curators = {DATASET: here.curator}
     if GRID in here.ledger.datasets():
-        curators[GRID] = grid_curator(here)
+        curators[GRID] = curator_of(here, GRID)
+    if HIDDEN in here.ledger.datasets():
+        curators[HIDDEN] = curator_of(here, HIDDEN)
     service = Service(curators, None, Limits(rate=1e6, burst=1e6))
     app = application(service)
     with serving(app) as url:
         yield Surfaces(here, ledger, Client(app), url)
 
 
-def grid_curator(here: Town) -> Curator:
-    """The curator of the loads of a town."""
+def curator_of(here: Town, dataset: str) -> Curator:
+    """The curator of a dataset of a town: its table, the loads of its grid, or numbers."""
+    if dataset == DATASET:
+        return here.curator
+    if dataset == HIDDEN:
+        return Curator(ASKS["hidden"].begin(here, **ASKS["hidden"].fields).desk)
     about = PublicGrid.of(GRID, 1, here.grid)
     return Curator(LoadDesk(here.ledger, here.curator.who, about, here.loads))
 

@@ -15,7 +15,7 @@ from printed import DiffersError, Reader, blocks, commands, compare
 DOCS = Path(__file__).parent.parent / "docs"
 TUTORIALS = sorted((DOCS / "tutorials").glob("*.md"))
 TASKS = ["accuracy", "backups", "budget", "extend", "ledger-postgres", "own-mechanism", "publish", "schema"]
-TASKS += ["share-a-budget"]
+TASKS += ["share-a-budget", "fine-tuning"]
 GUIDES = [DOCS / "guides" / f"{name}.md" for name in TASKS]
 ROLES = ["analyst", "custodian", "engineer", "statistician", "survey"]
 

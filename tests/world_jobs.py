@@ -27,7 +27,20 @@ from discreet.marginals.domain import Domain
 from discreet.marginals.engine import EngineCounts, moved_by
 from discreet.marginals.meter import Meter
 from discreet.noise.bits import words
-from discreet.query.aggregate import correlation, count, covariance, distinct, mean, people, slope, std, total, variance
+from discreet.query.aggregate import (
+    VectorMean,
+    correlation,
+    count,
+    covariance,
+    distinct,
+    mean,
+    people,
+    share,
+    slope,
+    std,
+    total,
+    variance,
+)
 from discreet.query.ask import Ask, Checked
 from discreet.query.batch import plan_batch
 from discreet.query.key import bins, discover, key
@@ -87,7 +100,9 @@ def unit_of(chance: random.Random, *, person: bool | None = None, promised: bool
 def schema_of(unit: Unit, *, joined: bool = False, limit: int = 1) -> Schema:
     columns = dict(COLUMNS)
     if not joined:
-        return Schema("world", {**columns, **({} if unit.column is None else {"p": Text()})}, unit)
+        # Any number will do: what is divided by it has its noise already.
+        known = 7 if unit.column is None and unit.neighbours is Neighbours.REPLACE else None
+        return Schema("world", {**columns, **({} if unit.column is None else {"p": Text()})}, unit, row_count=known)
     beside = Join({"w": Real(-2, 3.5, nullable=True), "c": Category(["a", "b", "\u00e9"], nullable=True)}, limit)
     lookup = Lookup(
         "g", {"g": ["a", "b"], "side": ["left", "right"]}, {"side": Category(["left", "right"], nullable=True)}
@@ -129,6 +144,10 @@ def _aggregate(chance: random.Random, schema: Schema) -> Any:
     options += [distinct(name), distinct(chance.choice(["t", "g", "d", "f", "s"]))]
     other = chance.choice([each for each in numeric if each != name])
     options += [covariance(name, other), correlation(name, other), slope(name, other)]
+    options += [share(chance.choice(["x > 0", "f", "n = 1 or y >= 40.5", "hour(s) < 9"]))]
+    if schema.unit.column is None:
+        vector = chance.choice([("x", "y"), ("n", "x", "y"), ("y", "n + x")])
+        options += [VectorMean(chance.choice(vector), vector, Fraction(chance.choice([1, 4, 200])))]
     if schema.unit.column is not None:
         options += [people(), people(where=chance.choice(["x > 0", "f", "hour(s) < 9 or n = 1"]))]
         options += [total(name, person=chance.choice([(-1, 2), (0, 50), (1, 3), (40, 50), (-90, -70)]))]
@@ -212,6 +231,25 @@ def quantiles(chance: random.Random) -> Job:
     table = _limits(chance, Desk(schema, part).table(), schema.unit)
     table = _where(chance, table.group_by(*chance.choice([[], ["g"], ["f"]])))
     return _planned(schema, table.agg(q=output, **({"n": count()} if chance.random() < 0.2 else {})).plan(**price).plan)
+
+
+def choices(chance: random.Random) -> Job:
+    schema = schema_of(unit_of(chance))
+    part, price = _price(chance)
+    scores: list[tuple[Any, list[Any] | None]] = [
+        ("g", None),
+        ("f", None),
+        ("n", [0, 1, 4]),
+        ("CASE WHEN y >= option THEN option ELSE 0 END", [5, "40.5", 90]),
+        ("x * option", [-1, 2]),
+        (Query().where("x > 0 or f").group_by("o").agg(t=total("x")), None),
+        (Query().group_by("g").agg(c=count("x")), ["a", "b"]),
+    ]
+    score, options = chance.choice(scores)
+    how = {"bound": chance.choice([None, None, 2]), "where": chance.choice([None, "not (y >= 40.5)"])}
+    method = chance.choice(["auto", "exponential", "permute-and-flip"])
+    made = Curator(Desk(schema, part)).choose(options, score=score, **how)  # type: ignore[arg-type]
+    return _planned(schema, made.plan(**price, method=method).plan)
 
 
 def modes(chance: random.Random) -> Job:
@@ -505,4 +543,5 @@ KINDS: dict[str, Callable[[random.Random], Job]] = {
     "synthesis": synthesis,
     "relations": relations,
     "discoveries": discoveries,
+    "choices": choices,
 }

@@ -8,7 +8,16 @@ import numpy as np
 from drawing import Axis, Panel, picture, write
 
 from discreet.noise.replay import Replay
-from discreet.risk import anonymity, curator_answers, random_questions, rebuild_bits, sloppy_answers
+from discreet.risk import (
+    anonymity,
+    curator_answers,
+    link_ratings,
+    map_runs,
+    random_questions,
+    rebuild_bits,
+    sloppy_answers,
+)
+from discreet.risk.heat_map import SIDE
 
 COLUMNS = ("age", "sex", "county", "schooling", "sector", "hours")
 PEOPLE, QUESTIONS, EPSILON, TIMES = 300, 1200, 1, 6
@@ -76,9 +85,56 @@ def rebuilt_secrets() -> str:
     return picture("Secrets rebuilt from counts that were nearly right", told, [panel])
 
 
+def ratings() -> str:
+    """People found in a table of ratings without names, by how many of their ratings are known."""
+    known = link_ratings(1000, EPSILON, bits=Replay(b"ratings of films"))
+    panel = Panel(
+        Axis(0, 8.5, "ratings known of a person", known.known),
+        Axis(0, 1, "people found", {share / 4: f"{25 * share}%" for share in range(5)}),
+        left=58,
+        width=380,
+    )
+    series = {"a": known.with_days, "b": known.without_days}
+    for kind, shares in series.items():
+        points = list(zip(known.known, shares, strict=True))
+        panel.line(points, kind)
+        panel.dots(points, kind, 3.5)
+    panel.key({"a": "scores and days", "b": "scores alone"})
+    said = ", ".join(
+        f"{with_days:.0%} and {without:.0%} by {many}"
+        for many, with_days, without in zip(known.known, known.with_days, known.without_days, strict=True)
+    )
+    told = f"People found among {known.people:,} by so many known ratings, with days and without: {said}."
+    return picture("Found in a table of ratings without names", told, [panel])
+
+
+def heat_maps() -> str:
+    """Cells that somebody runs in, in exact counts and under a budget."""
+    runs = map_runs(5000, 12, EPSILON, bits=Replay(b"runs"))
+    panels = []
+    for place, (name, counts) in enumerate({"exact counts": runs.exact, "epsilon = 1": runs.private}.items()):
+        panel = Panel(Axis(0, SIDE, "", ()), Axis(0, SIDE, name, ()), left=30 + 310 * place, width=270, height=270)
+        for row, line in enumerate(counts > 0):
+            edges = np.flatnonzero(np.diff(np.concatenate([[0], line, [0]])))
+            for start, end in zip(edges[::2], edges[1::2], strict=True):
+                panel.bar((int(start), SIDE - row - 1), (int(end), SIDE - row), "a")
+        panels.append(panel)
+    told = (
+        f"Where runners are seen. Exact counts show a city and {runs.seen:.0%} of the fences of two remote bases, in "
+        f"each of which {runs.guards} people run. Under epsilon {EPSILON} a person, the middle of the city is seen and "
+        f"{runs.seen_private:.0%} of the fences."
+    )
+    return picture("A heat map of runs, and two bases", told, panels)
+
+
 def figures() -> dict[str, str]:
     """All of the page's figures."""
-    return {"anonymisation-alone": alone(), "anonymisation-rebuilt": rebuilt_secrets()}
+    return {
+        "anonymisation-alone": alone(),
+        "anonymisation-rebuilt": rebuilt_secrets(),
+        "anonymisation-ratings": ratings(),
+        "anonymisation-runs": heat_maps(),
+    }
 
 
 if __name__ == "__main__":

@@ -169,6 +169,17 @@ def test_an_audit_is_started_and_read(guest, service, monkeypatch):
     page.get_by_text("reused seed").first.wait_for()
 
 
+def test_an_attack_is_run_with_an_epsilon_and_drawn(guest):
+    page = guest().go("/attacks")
+    page.get_by_role("link", name="A heat map of runs").click()
+    page.get_by_text("was not run on this server yet").wait_for()
+    page.get_by_label("Epsilon of the private half").fill("2")
+    page.get_by_role("button", name="Run the attack").click()
+    page.get_by_text("a base with more than about").wait_for()
+    assert page.locator("figure svg rect").count() > 1000
+    screenshot(page, "more-attack-run")
+
+
 @pytest.mark.parametrize("look", LOOKS)
 def test_every_page_fits_its_window_in_every_look(guest, look):
     places = {
@@ -179,6 +190,8 @@ def test_every_page_fits_its_window_in_every_look(guest, look):
         "synthetic": "/d/us/synthetic?release=rows",
         "jobs": "/d/us/jobs",
         "audit": "/audit",
+        "attacks": "/attacks",
+        "attack": "/attacks/heatmap",
         "surveys": "/surveys",
     }
     window = guest(**LOOKS[look])

@@ -160,7 +160,7 @@ def reads_data(module):
     }
 
 
-AFTER = ["constraints", "constraints.projection", "constraints.system", "constraints.rounding"]
+AFTER = ["constraints", *(f"constraints.{name}" for name in ("projection", "system", "rounding", "convex"))]
 
 
 AFTER += [f"flows.mobility.{name}" for name in ("projection", "gravity", "flows", "layout", "margins")]

@@ -136,3 +136,23 @@ def test_a_few_letters_do_not_make_a_number_of_a_billion_digits(text):
                 read(value, "epsilon")
     assert as_written(" 1e4000 ", "epsilon") == 10**4000
     assert as_written("2.5E-3", "epsilon") == Fraction(1, 400)
+
+
+@pytest.mark.parametrize("text", ["ln3", "ln 3", "ln(3)", "log(3)", " LN( 3 ) ", "log 3"])
+def test_an_epsilon_may_be_a_logarithm_and_is_rounded_up(text):
+    read = as_written(text, "epsilon")
+    assert read == as_written("1.098612288668110", "--epsilon")
+    assert log_down(Fraction(3)) < read <= log_up(Fraction(3)) + Fraction(1, 10**15)
+    assert as_written("ln(4/3)", "epsilon") == round_up(log_up(Fraction(4, 3)))
+
+
+@pytest.mark.parametrize("text", ["ln", "ln()", "ln0", "ln(0)", "lnx", "ln(-1)", "ln3x", "log(1/0)", "ln(1e999999)"])
+def test_what_is_no_logarithm_is_refused(text):
+    with pytest.raises(InputError, match="ln3"):
+        as_written(text, "epsilon")
+
+
+def test_only_an_epsilon_is_a_logarithm():
+    for read, field in ((as_written, "delta"), (exactly, "epsilon")):
+        with pytest.raises(InputError, match="finite number"):
+            read("ln3", field)

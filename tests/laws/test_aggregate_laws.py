@@ -20,7 +20,18 @@ from attrs import evolve
 
 import discreet.query.aggregate as aggregates
 import discreet.query.measure as measures
-from aggregate_kit import LIMITS, UNITS, VALUES, attack, attack_everywhere, made, measured, registered, schema_of
+from aggregate_kit import (
+    LIMITS,
+    UNITS,
+    VALUES,
+    attack,
+    attack_everywhere,
+    made,
+    measured,
+    registered,
+    schema_of,
+    unit_of,
+)
 from discreet.core.unit import Unit
 from discreet.data.column import Real
 from discreet.query.aggregate import Additive, Derived
@@ -55,8 +66,9 @@ def test_every_aggregate_and_measure_is_known_to_the_plan():
 
 
 def test_every_measure_is_attacked():
-    schema = schema_of(Real(-3, 10, nullable=True), Unit("p", groups=1, rows=1), 2)
-    assert {type(m) for one in AGGREGATES for m in one.measures(schema)} == set(get_args(Measure))
+    limits = Real(-3, 10, nullable=True)
+    taken = {type(m) for one in AGGREGATES for m in one.measures(schema_of(limits, unit_of(one), 2))}
+    assert taken == set(get_args(Measure))
 
 
 @every
@@ -81,7 +93,7 @@ def test_what_one_row_adds_lies_within_the_bounds_of_the_measure(aggregate, limi
 
 @every
 def test_its_measures_follow_from_what_is_declared_alone(aggregate):
-    schema = schema_of(Real(-3, 10, nullable=False), Unit("p", groups=1, rows=1), 2)
+    schema = schema_of(Real(-3, 10, nullable=False), unit_of(aggregate), 2)
     assert aggregate.measures(schema) == aggregate.measures(schema)
     for measure in aggregate.measures(schema):
         assert isinstance(measure, Measure)

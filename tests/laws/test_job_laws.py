@@ -32,7 +32,6 @@ from discreet.core.wire import canonical
 from discreet.curator import Draft
 from discreet.errors import InputError
 from discreet.learn.recipe import Recipe
-from discreet.power.schema import GridSchema
 from discreet.query.question_ask import QuestionAsk
 from discreet.query.top import TopPlan
 from surfaces import READ
@@ -63,13 +62,14 @@ NO_ERROR_STATED = {"train": {"sex"}, "train at a price": {"sex"}, "search": {"se
 # Fields of an ask that its digest does not see. None of them decides the law of what is released: what pays for it,
 # where a run is kept, and the confidence of intervals that are worked out later.
 NOT_IN_DIGEST = {
-    **{name: {"allotment"} for name in ("question", "top", "batch", "stream", "flows", "commute")},
+    **{name: {"allotment"} for name in ("question", "top", "choose", "batch", "stream", "flows", "commute")},
     **{name: {"allotment", "geometry", "code_property"} for name in ("tree", "census", "detail")},
     "synth": {"allotment", "confidence"},
     "relations": {"allotment", "confidence"},
     "search": {"allotment", "confidence"},
     "train": {"allotment", "checkpoint"},
     "loads": {"allotment"},
+    "hidden": {"allotment"},
 }
 
 
@@ -248,7 +248,7 @@ def test_an_ask_goes_to_json_and_back_and_plans_the_same(name, here, offers):
         ask = getattr(question, "ask", None) or QuestionAsk(question.query)
         ask = ask.with_terms(terms)
     sent = json.loads(json.dumps(ask.to_dict()))
-    declared = GridSchema.of("loads", 1, here.grid) if sample.kind == "loads" else here.curator.schema
+    declared = question.desk.declared
     again = type(ask).from_dict(sent, declared)
     plan = Draft.of(question.desk, again).plan(**price).plan
     assert plan.digest == offers[name].plan.digest
@@ -271,6 +271,7 @@ OUTPUTS = {
     "question of quantiles": ("m", "n"),
     "question of unknown groups": ("n",),
     "top": ("county", "count"),
+    "choose": ("option",),
     "batch": ("n", "pay"),
     "stream": ("n",),
     "tree": ("all", "state", "county"),
@@ -285,6 +286,7 @@ OUTPUTS = {
     "train at a price": ("sex",),
     "search": ("sex",),
     "loads": ("mw",),
+    "hidden": ("value",),
 }
 
 

@@ -20,7 +20,14 @@ from discreet.core.mechanism import Additive, Selection
 from discreet.errors import InputError
 
 PROOFS = Path(__file__).parents[2] / "docs" / "proofs"
-NOT_MECHANISMS = {"ContinualCountSession", "Quantile", "RankCurve", "SparseVectorSession", "sensitivity"}
+NOT_MECHANISMS = {
+    "ContinualCountSession",
+    "Quantile",
+    "RankCurve",
+    "SparseVectorSession",
+    "lattice_distance",
+    "sensitivity",
+}
 
 
 class Case(NamedTuple):
@@ -65,11 +72,16 @@ def search(mechanism, data, bits=None):
     return [answer.at for answer in mechanism.release(data, **asked, bits=bits)]
 
 
+def place(mechanism, data, bits=None):
+    return mechanism.release(np.reshape(data, (-1, 2)), bits=bits).ravel()
+
+
 SELECTION = {"epsilon": Fraction(1, 10), "sensitivity": 2, "monotone": False}
 SCORES = list(range(40))
 CASES = [
     Case(room.Laplace, {"scale": 50}, list(range(20)), release, 20),
     Case(room.Gaussian, {"sigma": 50}, list(range(20)), release, 20),
+    Case(room.PlanarLaplace, {"scale": 50}, list(range(20)), place, 20),
     Case(room.Exponential, SELECTION, SCORES, release),
     Case(room.PermuteAndFlip, SELECTION, SCORES, release),
     Case(room.NoisyMax, SELECTION, SCORES, release),

@@ -34,6 +34,7 @@ PAIRS = {
     "synthesis": 20,
     "relations": 30,
     "discoveries": 150,
+    "choices": 60,
 }
 
 

@@ -122,11 +122,11 @@ def test_sql_takes_a_column_and_nothing_else(added, inner):
 
 
 def test_messages_name_it(added):
-    with pytest.raises(InputError, match="QUANTILE_CONT, MODE, FILLED"):
+    with pytest.raises(InputError, match="QUANTILE_CONT, SHARE\\(condition\\), MODE, FILLED"):
         parse_sql("SELECT WIDTH(age) FROM people", SCHEMA)
     with pytest.raises(InputError, match="Did you mean `FILLED`"):
         parse_sql("SELECT FILED(age) FROM people", SCHEMA)
-    with pytest.raises(InputError, match="median and 3 more"):
+    with pytest.raises(InputError, match="median and 4 more"):
         read_outputs(["depth(age)"])
     with pytest.raises(InputError, match=r"filled\(\)"):
         Query().agg(n=3).checked(SCHEMA)

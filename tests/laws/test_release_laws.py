@@ -22,6 +22,7 @@ pytest.importorskip("httpx")
 pytest.importorskip("jinja2")
 
 from asks import ASKS, identity, town
+from discreet.constraints.hidden import PrivateValues
 from discreet.curator.kinds import KINDS, kind_of
 from discreet.data.source import Source
 from discreet.errors import DiscreetError, InputError, RunError
@@ -31,7 +32,7 @@ from discreet.noise.replay import Replay
 from discreet.power.loads import Loads
 from discreet.synth.release import SyntheticRelease
 from jobs import held_in_memory, unmeasured
-from surfaces import READ, SURFACES, comparable, grid_curator, surfaces
+from surfaces import READ, SURFACES, comparable, curator_of, surfaces
 
 
 class Reads:
@@ -138,7 +139,7 @@ def unpublished(plan):
 def unread():
     """Inside, no data can be opened."""
     stack = contextlib.ExitStack()
-    for one in (Source, Loads):
+    for one in (Source, Loads, PrivateValues):
         stack.enter_context(mock.patch.object(one, "open", side_effect=AssertionError("data was opened")))
     return stack
 
@@ -189,6 +190,7 @@ HOW = {
     "synth": {"rows": 7},
     "relations": {"rows": 7},
     "loads": {"beta": 0.5, "confidence": 0.5},
+    "hidden": {"beta": 0.5, "confidence": 0.5},
 }
 
 
@@ -217,7 +219,7 @@ def test_what_was_measured_is_published_again_by_its_id_alone(name, released):
     """From its record: no offer, no data, no noise; and the client has the same from a server."""
     folder, here, made = released
     ask, bits, head = ASKS[name], Reads(0), here.ledger.head()
-    curator = here.curator if ask.dataset == "town" else grid_curator(here)
+    curator = curator_of(here, ask.dataset)
     ids = [identity(name)] if ask.steps == 1 else [f"{identity(name)}/{step}" for step in range(1, ask.steps + 1)]
     how = HOW.get(name, {})
 

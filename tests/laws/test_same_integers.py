@@ -114,7 +114,8 @@ def test_order_and_threads_change_no_integer(kind, ids):
 
 def test_every_kind_of_job_and_aggregate_is_tried():
     assert set(KINDS) < set(ALL)
-    asked = {type(aggregate) for _, aggregate in job_of("every aggregate").plan.question.outputs}
+    tried = [job_of(kind).plan.question.outputs for kind in ("every aggregate", "vectors")]
+    asked = {type(aggregate) for outputs in tried for _, aggregate in outputs}
     assert asked == {kind for kind in kinds() if issubclass(kind, Aggregate)}
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
+from dataclasses import replace
 from datetime import date, timedelta
+from fractions import Fraction
 from functools import cache
 from itertools import pairwise
 
@@ -37,10 +39,12 @@ from discreet.query.aggregate import (
     Intercept,
     Mean,
     Persons,
+    Share,
     Slope,
     Std,
     Sum,
     Variance,
+    VectorMean,
 )
 from discreet.query.aggregate.pairs import Paired
 from discreet.query.composite_plan import plan_question
@@ -61,6 +65,8 @@ CASES = {
     DistinctValues: [DistinctValues("pay"), DistinctValues("age"), DistinctValues("day"), DistinctValues("full")],
     Sum: [Sum("pay"), Sum("age"), Sum("full")],
     Mean: [Mean("pay"), Mean("age"), Mean("full")],
+    Share: [Share("age >= 40"), Share("full < 25")],
+    VectorMean: [VectorMean("pay", ("pay", "age"), Fraction(60)), VectorMean("full", ("age", "full"), Fraction(500))],
     Variance: [Variance("pay"), Variance("age"), Variance("full")],
     Std: [Std("pay"), Std("pay", sample=True), Std("age")],
     Covariance: [Covariance("pay", "age"), Covariance("age", "full", sample=True), Covariance("age", "age")],
@@ -117,7 +123,8 @@ def run(question, unit, people, epsilon) -> dict:
     kinds = {"p": pyarrow.int64(), "g": pyarrow.string(), "pay": pyarrow.float64(), "age": pyarrow.int64()}
     kinds |= {"full": pyarrow.float64(), "day": pyarrow.date32()}
     table = pyarrow.table({name: pyarrow.array([row[name] for row in people], kind) for name, kind in kinds.items()})
-    with source_of(table).open() as connection:
+    source = replace(source_of(table), view=made.schema.view_with(made.columns))
+    with source.open() as connection:
         return run_plan(made, connection, SystemBits())
 
 
@@ -135,6 +142,14 @@ def truth(output, here, unit, said) -> float:
         return min(ages, key=lambda age: (-ages.count(age), age))
     if isinstance(output, Paired):
         return together(output, here, unit, said)
+    if isinstance(output, VectorMean):
+        return shortened(output, here)
+    if isinstance(output, Share):
+        met = {"age >= 40": lambda row: row["age"] is not None and row["age"] >= 40}
+        met["full < 25"] = lambda row: row["full"] is not None and row["full"] < 25
+        many = Counter(row["p"] for row in here)
+        weights = [min(1, unit.rows / many[row["p"]]) if "weighted" in said else 1.0 for row in here]
+        return float(np.average([met[column](row) for row in here], weights=weights))
     if column is None:
         values = [(row["p"], 1.0) for row in here]
     else:
@@ -162,6 +177,20 @@ def truth(output, here, unit, said) -> float:
     total = weights.sum()
     squared = float((weights * (numbers - mean) ** 2).sum() / (total - 1 if output.sample else total))
     return squared if isinstance(output, Variance) else math.sqrt(squared)
+
+
+def shortened(output, here) -> float:
+    """The plain answer where it is a coordinate of vectors of some length at most."""
+    found = []
+    for row in here:
+        pairs = [(row[name], COLUMNS[name]) for name in output.vector]
+        if any(value is None and column.nullable for value, column in pairs):
+            continue
+        vector = [0 if value is None else min(max(value, column.lower), column.upper) for value, column in pairs]
+        length = math.hypot(*vector)
+        own = vector[output.vector.index(output.column)]
+        found.append(own if length <= output.norm else own * float(output.norm) / length)
+    return float(np.mean(found))
 
 
 def together(output, here, unit, said) -> float:
@@ -228,6 +257,8 @@ def test_every_aggregate_is_tried():
 def test_the_answer_is_that_of_the_table_or_says_why_not(output, unit):
     if isinstance(output, Persons) and UNITS[unit].column is None:
         pytest.skip("no persons are declared")
+    if isinstance(output, VectorMean) and UNITS[unit].column is not None:
+        pytest.skip("vectors are of rows")
     assert wrong(output, UNITS[unit]) == []
 
 

@@ -15,6 +15,7 @@ from discreet.learn.estimators import (
     DPLinearRegression,
     DPNaiveBayes,
     DPRandomForest,
+    DPRandomForestRegressor,
 )
 from discreet.learn.estimators.sums import SumMeter
 from discreet.ledger.ledger import Ledger
@@ -27,6 +28,7 @@ TREES = DPBoostedTrees(**CERTAIN, bounds=BOUNDS, classes=[0, 1, 2], bins=400, ro
 FOREST = DPRandomForest(**CERTAIN, bounds=BOUNDS, classes=[0, 1, 2], n_estimators=8, max_depth=5)
 ADDITIVE = DPAdditiveModel(**CERTAIN, bounds=BOUNDS, classes=[0, 1, 2], bins=200)
 CURVES = DPAdditiveRegression(**CERTAIN, bounds=(-4, 4), target_bounds=(-4, 4))
+GROVE = DPRandomForestRegressor(**CERTAIN, bounds=(-4, 4), target_bounds=(-4, 4), n_estimators=40, max_depth=5)
 ALL = [
     REGRESSION,
     DPPCA(**CERTAIN, bounds=BOUNDS),
@@ -36,6 +38,7 @@ ALL = [
     FOREST,
     ADDITIVE,
     CURVES,
+    GROVE,
 ]
 NO_NUMBERS = {
     "huge": 10**400,
@@ -135,9 +138,3 @@ def open_ledger(tmp_path, budget):
     ledger = Ledger.open(tmp_path / "books.db", create=True)
     ledger.create("visits", budget, who="test")
     return ledger
-
-
-def few_rows(count):
-    chance = np.random.default_rng(0)
-    features = chance.uniform(-1, 1, size=(count, 3))
-    return features, (features[:, 0] > 0).astype(int)

@@ -189,8 +189,14 @@ def test_rows_of_persons_are_only_charged_to_an_account_that_protects_persons(tm
     with pytest.raises(InputError, match="one row, added or removed") as caught:
         charged(ledger)
     assert caught.value.field == "dataset"
-    with pytest.raises(InputError, match="one person"):
+    with pytest.raises(InputError, match="what the account calls a person: patient") as caught:
         charged(ledger, persons=PERSONS, unit="household")
+    assert caught.value.field == "unit"
+    with pytest.raises(InputError, match="Did you mean `patient`"):
+        charged(ledger, persons=PERSONS, unit="patients")
+    rows_only = open_ledger(tmp_path, name="digits rows")
+    with pytest.raises(InputError, match="one person"):
+        charged(rows_only, persons=PERSONS, unit="patient", dataset="digits rows")
     own = recipe(examples=50, lot=20, rows=3, multiplier=4)
     model = charged(ledger, persons=PERSONS, unit="patient", recipe=own)
     assert model.recipe.rows == 3

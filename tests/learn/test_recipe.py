@@ -10,7 +10,7 @@ import math
 import warnings
 from fractions import Fraction
 
-from train_steps import SECRET, recipe, start
+from train_steps import SECRET, examples, linear, recipe, start
 
 from discreet.core.loss import Approx, Composed
 from discreet.errors import InputError
@@ -21,7 +21,9 @@ from discreet.learn.noise import (
     exact_noise,
     settle_noise,
 )
+from discreet.learn.objective import cross_entropy
 from discreet.learn.recipe import DEVICE_DELTA, Recipe, weak_delta
+from discreet.learn.trainer import train
 
 
 @pytest.mark.parametrize(
@@ -166,3 +168,11 @@ def test_a_corrected_adam_needs_noise_that_does_not_change():
 def test_a_recipe_without_a_bound_is_refused_by_name():
     with pytest.raises(InputError, match="`bound` must be given"):
         Recipe.within(1, 1e-6, examples=1000, lot=100, steps=10)
+
+
+def test_a_run_that_ends_before_its_rate_has_risen_is_refused_and_still_read():
+    long = recipe(steps=10, warmup=11)
+    with pytest.raises(InputError, match="at most the 10 steps of the run; got 11"):
+        train(linear, cross_entropy, start(), examples(), long)
+    assert Recipe.from_dict(long.to_dict()) == long
+    recipe(steps=10, warmup=10).refuse_long_warmup()

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from discreet import Budget, Ledger, Pure, Unit, count
-from discreet.core.loss import GaussianNoise
+from discreet.core.loss import ZCDP, GaussianNoise
 from discreet.core.unit import Metric
 from discreet.curator import Curator
-from discreet.errors import InputError
+from discreet.errors import BudgetError, InputError
 from discreet.ledger.account import Account
 from discreet.ledger.door import release
 from discreet.ledger.record import Record
@@ -204,3 +204,9 @@ def test_two_spellings_declared_before_either_is_opened_are_not_two_budgets(tmp_
     first.create("visits", Budget(epsilon=1), who="ann")
     second.declare("People", Budget(epsilon=1), who="ann", new=True)
     second.spend("People", Pure(1), release="r2", who="ann", digest="d")
+
+
+def test_a_refusal_in_rho_says_what_it_is_the_cost_of(ledger):
+    ledger.create("visits", Budget(rho=1), who="test")
+    with pytest.raises(BudgetError, match=r"it costs rho = 900 in zCDP; the allotment 'questions' has rho = 1 left"):
+        release(Job(ZCDP(900)), Data(), ledger, who="ann")

@@ -8,8 +8,9 @@ import pytest
 pytest.importorskip("clarabel", reason="needs discreet[power]")
 
 import discreet
+from discreet.core.decimal_steps import to_steps
 from discreet.errors import InputError
-from discreet.power.loads import Loads, to_steps
+from discreet.power.loads import Loads
 from grid_files import CASE, SCHEMA, lay_out_grid
 from surfaces import command
 

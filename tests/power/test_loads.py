@@ -6,9 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from discreet.core.decimal_steps import as_decimal, to_steps
 from discreet.core.sensitivity import steps as steps_of
 from discreet.errors import InputError
-from discreet.power.loads import Loads, as_load, to_steps
+from discreet.power.loads import Loads
 
 pytest.importorskip("clarabel", reason="needs discreet[power]")
 
@@ -19,7 +20,7 @@ def test_neighbours_are_no_more_than_the_shift_apart():
     one = chance.uniform(0, 60, 4000)
     other = np.maximum(one + chance.choice([-alpha, alpha], 4000), 0)  # beyond 50 both are clamped
     apart = np.abs(to_steps(one, step, 5000) - to_steps(other, step, 5000))
-    close = np.abs([as_load(a) - as_load(b) for a, b in zip(one, other, strict=True)]) <= Fraction("0.237")
+    close = np.abs([as_decimal(a) - as_decimal(b) for a, b in zip(one, other, strict=True)]) <= Fraction("0.237")
     assert apart[close].max() == 24  # alpha in steps, rounded up
     assert (apart > 23).any()  # rounded down it would not be enough
 

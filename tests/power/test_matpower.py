@@ -5,9 +5,10 @@ from fractions import Fraction
 
 import pytest
 
+from discreet.core.decimal_steps import to_steps
 from discreet.errors import InputError
 from discreet.power.grid import Grid, Piecewise, Quadratic
-from discreet.power.loads import Loads, to_steps
+from discreet.power.loads import Loads
 from discreet.power.opf import optimal_flow
 
 pytest.importorskip("clarabel", reason="needs discreet[power]")

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from chance import fits, laplace_pmf
+from discreet.core.decimal_steps import to_steps
 from discreet.mechanisms import Laplace
 from discreet.noise.bits import SystemBits
 from discreet.power.grid import Grid, Quadratic
-from discreet.power.loads import to_steps
 from discreet.power.opf import Network, optimal_flow
 from discreet.power.planes import PARTS, Planes, planes_near
 from discreet.power.repair import Repair

@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from discreet.core.decimal_steps import to_steps
 from discreet.noise.bits import SystemBits
 from discreet.power.grid import Grid
-from discreet.power.loads import to_steps
 from discreet.power.opf import optimal_flow
 from discreet.power.plan import LoadPlan
 from discreet.power.repair import Repair

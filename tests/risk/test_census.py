@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 
 from discreet.errors import InputError
+from discreet.risk.block_attack import _draw_people, attack_blocks
 from discreet.risk.census import (
     AGES,
     RACES,
     SEXES,
     Block,
-    _draw_people,
     _equations,
     _most_moved,
-    attack_blocks,
     coarse_tables,
     exact_tables,
     noisy_tables,
@@ -58,7 +57,7 @@ def test_a_block_that_noise_has_emptied_is_rebuilt_as_nobody():
 def test_under_a_huge_budget_the_tables_are_the_exact_ones_and_less_of_it_finds_fewer(monkeypatch):
     """Always the same people, of whom tables tell more or less: of others in their place one run in 130 finds few."""
     tape = Tape("people")
-    monkeypatch.setattr("discreet.risk.census.SystemBits", lambda: tape)
+    monkeypatch.setattr("discreet.risk.block_attack.SystemBits", lambda: tape)
     people = _draw_people(7)
     assert noisy_tables(people, 1e6, sexes=SEXES, races=RACES) == exact_tables(people)
     assert coarse_tables(people) != exact_tables(people)

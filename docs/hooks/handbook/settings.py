@@ -40,6 +40,7 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "version": 'Your name for this state of the data, such as `"2024-02"`: it stands on charges and releases.',
         "names": "The columns of a CSV file that has no header line, in the order of the file.",
         "timezone": "The time zone of timestamp columns that state none.",
+        "row_count": "How many rows there are, where that is public: where rows are replaced by others.",
     },
     "[unit]": {
         "column": "The column that identifies a person. Without it, one row is protected.",
@@ -102,6 +103,7 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "text": "The question as people read it.",
         "kind": "`binary`, `choice` or `number`.",
         "epsilon": "How much the answer may reveal.",
+        "coin": "Instead of `epsilon`: the chance of telling the truth, else any answer (`binary`, `choice`).",
         "mechanism": "`auto`; of a choice also `grr`, `oue`, `sue`, `subset`; of a number `duchi`, `piecewise`.",
         "options": "The answers to choose from (`binary`: two, Yes and No unless given; `choice`).",
         "low": "The least number (`number`).",
@@ -284,8 +286,7 @@ name = "pills"
 text = "Have you taken pills in order to sleep?"
 kind = "binary"
 options = ["Yes", "No"]
-epsilon = 1
-mechanism = "grr"
+coin = 0.5
 
 [[questions]]
 name = "why"
@@ -293,6 +294,7 @@ text = "What keeps you awake?"
 kind = "choice"
 options = ["Work", "Noise", "Nothing"]
 epsilon = 1
+mechanism = "grr"
 
 [[questions]]
 name = "hours"

@@ -12,6 +12,7 @@ from discreet.accounting.calibrate import (
     gaussian_sigma_rho,
     laplace_scale,
     rho_within,
+    textbook_sigma,
 )
 from discreet.accounting.compose import compose
 from discreet.accounting.convert import approx, delta, pure, zcdp
@@ -52,6 +53,7 @@ __all__ = [
     "renyi_epsilon",
     "rho_within",
     "sampling_probability",
+    "textbook_sigma",
     "tradeoff",
     "training_loss",
     "training_steps",

@@ -29,6 +29,7 @@ __all__ = [
     "gaussian_sigma_rho",
     "laplace_scale",
     "rho_within",
+    "textbook_sigma",
 ]
 
 _STEPS = 2**40
@@ -108,6 +109,18 @@ def gaussian_sigma(
             return _analytic(budget, missed, moved)
         case _:
             raise InputError("method", method, among=("analytic", "classic"))
+
+
+def textbook_sigma(epsilon: Number, delta: Number, sensitivity: Sensitivity | int = 1) -> float:
+    """What the formula L2 sqrt(2 ln(1.25/delta))/epsilon gives, also where it is not proven: to compare with.
+
+    Use `gaussian_sigma` for noise: below epsilon 1 this is more than is needed, and from about 7 on it is too little.
+
+    >>> round(textbook_sigma(epsilon=1, delta=1e-5), 3)
+    4.845
+    """
+    budget, missed, moved = _positive(epsilon, "epsilon"), _delta(delta), Sensitivity.of(sensitivity)
+    return math.sqrt(moved.l2_squared * 2 * log_up(Fraction(5, 4) / missed)) / float(budget)
 
 
 def _private(sigma: Fraction, epsilon: Fraction, delta: Fraction, moved: Sensitivity) -> bool:

@@ -26,6 +26,7 @@ from discreet.mechanisms import (
     NoisyMax,
     PartitionSelection,
     PermuteAndFlip,
+    PlanarLaplace,
     QuantileExponential,
     QuantileFlip,
     QuantileTree,
@@ -53,6 +54,8 @@ def subjects() -> Iterator[Subject]:
     yield _vector("Gaussian", lambda: (gaussian.loss(STEPS), [added_to(gaussian, STEPS)]))
     many = Laplace.for_epsilon(1, Sensitivity(2, outputs=3))
     yield _vector("Laplace on 3", lambda: (many.loss(Sensitivity(2, outputs=3)), [added_to(many, 2, 3)]), 10_000)
+    places = PlanarLaplace(STEPS)
+    yield _vector("PlanarLaplace", lambda: (places.loss(STEPS), [_moved(places, STEPS, turn) for turn in (0, 1)]))
     yield _vector("RandomizedResponse", _response)
     yield _vector("PartitionSelection", _selection)
     yield _vector("StabilityThreshold", _threshold)
@@ -86,6 +89,16 @@ def added_to(noise: Laplace | Gaussian, moved: int, width: int = 1) -> Pair:
         return lambda runs: noise.release(np.full(runs * width, value)).reshape(runs, width)
 
     return Pair(side(moved), side(0), f"{width} number(s) of {moved} and of 0")
+
+
+def _moved(noise: PlanarLaplace, steps: int, turn: int = 0) -> Pair:
+    """A place moved so many steps: along an axis, or as far aslant (three and four fifths of them)."""
+    inside = (3 * steps // 5, 4 * steps // 5) if turn else (steps, 0)
+
+    def side(place: tuple[int, int]) -> Callable[[int], Any]:
+        return lambda runs: noise.release(np.tile(place, (runs, 1)))
+
+    return Pair(side(inside), side((0, 0)), f"places {inside} and (0, 0)")
 
 
 def _response() -> tuple[AnyClaim, list[Pair]]:
@@ -189,6 +202,9 @@ def planted() -> Iterator[Subject]:
     yield _bug("wrong sensitivity", "Laplace on 3", Laplace(6).loss(2), added_to(Laplace(6), 2, 3))
     yield _bug("-10% noise", "Laplace", claim, added_to(Laplace(STEPS * _LESS), STEPS))
     yield _bug("-10% noise", "Gaussian", soft, added_to(Gaussian(STEPS * _LESS), STEPS))
+    near = PlanarLaplace(STEPS).loss(STEPS)
+    yield _bug("half noise", "PlanarLaplace", near, _moved(PlanarLaplace(Fraction(STEPS, 2)), STEPS))
+    yield _bug("wrong sensitivity", "PlanarLaplace", near, _moved(PlanarLaplace(STEPS), 2 * STEPS, 1))
     two = Laplace.for_epsilon(1, Sensitivity(_FINE, outputs=2))
     yield _bug("reused seed", "Laplace", two.loss(Sensitivity(_FINE, outputs=2)), _reused(two))
     yield _bug("cut tail", "Laplace", claim, _sides(_cut))

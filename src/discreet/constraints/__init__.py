@@ -1,5 +1,6 @@
-"""Noisy linear measurements, projected under linear constraints: post-processing that sees nothing else."""
+"""Noisy measurements, projected under linear and convex constraints: post-processing that sees nothing else."""
 
+from discreet.constraints.convex import Convex, Fit, Window, fit
 from discreet.constraints.projection import Projection, project
 from discreet.constraints.system import AtMost, Between, Conflict, Constraint, Equal, Measurement, conflict
 
@@ -8,9 +9,13 @@ __all__ = [
     "Between",
     "Conflict",
     "Constraint",
+    "Convex",
     "Equal",
+    "Fit",
     "Measurement",
     "Projection",
+    "Window",
     "conflict",
+    "fit",
     "project",
 ]

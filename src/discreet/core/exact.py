@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import decimal
 import math
+import re
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational, Real
@@ -35,6 +36,8 @@ Number = int | float | Fraction | Decimal | str
 # Derived losses are rounded up to this grid, so that sums of thousands of them keep small denominators.
 GRID = 10**15
 
+_LOGARITHM = re.compile(r"\s*(?:ln|log)\s*(?:(?P<bare>\d[\d./]*)|\(\s*(?P<of>\d[\d./eE+-]*)\s*\))\s*", re.IGNORECASE)
+
 _EXPONENT = 4000  # of ten, in a number that is written out: Python's own limit on digits is near
 
 
@@ -44,12 +47,17 @@ def exactly(value: Number, field: str) -> Fraction:
 
 
 def as_written(value: Number, field: str) -> Fraction:
-    """`value` as a person wrote it: the float 0.1 is one tenth, so ten of them make exactly one."""
+    """`value` as a person wrote it: the float 0.1 is one tenth, so ten of them make exactly one.
+
+    An epsilon may be a logarithm, ln3 or log(3): the rational number above it in fifteen digits, which is what is
+    charged and claimed.
+    """
     return _finite(value, field, written=True)
 
 
 def _finite(value: object, field: str, *, written: bool) -> Fraction:
-    allowed = "a finite number, such as 0.1 or 1/3"
+    named = "epsilon" in field and written
+    allowed = "a finite number, such as 0.1 or 1/3" + (", or a logarithm, such as ln3" if named else "")
     if isinstance(value, bool):
         raise InputError(field, value, allowed)
     if isinstance(value, Fraction):
@@ -59,6 +67,10 @@ def _finite(value: object, field: str, *, written: bool) -> Fraction:
     if isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     try:
+        if named and isinstance(value, str) and (inside := _LOGARITHM.fullmatch(value)):
+            of = str(inside["bare"] or inside["of"])
+            if not _towering(of):
+                return round_up(log_up(Fraction(of)))
         if isinstance(value, (str, Decimal)) and not _towering(value):
             return Fraction(value)
         if isinstance(value, Real):

@@ -18,6 +18,8 @@ NOTES: Final[Mapping[str, str]] = {
     "joined": "of a unit's rows in a joined table some are left out",
     "searched": "bounds came of a noisy search, and the interval is of values moved into them",
     "condition": "no declared value of a column meets the condition",
+    "row_count": "the number of rows is the one that is declared",
+    "clipped": "what a unit or a row adds is cut to bounds",
     "bounds": "values outside bounds count as the nearer end",
     "grid": "a quantile is a bin of a grid, and not interpolated between two values",
     "mode": "the interval of a most frequent value is one in the order of declaration",

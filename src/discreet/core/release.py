@@ -15,12 +15,14 @@ from discreet.core.note import Note
 from discreet.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
+    from discreet.core.decision import Decision
     from discreet.show.picture import Picture
 
 __all__ = [
     "ALL",
     "UNKNOWN",
     "Release",
+    "csv_text",
     "harmless",
     "inline",
     "number",
@@ -113,19 +115,11 @@ class Release:
 
         Notes go beside a file, to `path` with "-metadata.json" after it: where readers of CSV on the Web look for them.
         """
-        out = io.StringIO()
-        cells = itertools.chain(self.columns, *self.columns.values())
-        # A lone carriage return ends a line for many readers, and the csv module does not quote it by itself.
-        returns = any(isinstance(cell, str) and "\r" in cell for cell in cells)
-        writer = csv.writer(out, lineterminator="\n")
-        if returns:
-            writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-        writer.writerow([harmless(name) for name in self.columns])
-        writer.writerows([harmless(value) for value in row] for row in zip(*self.columns.values(), strict=True))
+        text = csv_text(self.columns)
         if path is not None:
-            Path(path).write_bytes(out.getvalue().encode())
+            Path(path).write_bytes(text.encode())
             write_notes(path, self.notes)
-        return out.getvalue()
+        return text
 
     def to_markdown(self) -> str:
         """The table as Markdown, values with their intervals."""
@@ -185,6 +179,27 @@ class Release:
         """A Polars frame."""
         return _module("polars", "polars").DataFrame(dict(self.columns))
 
+    def decide(
+        self,
+        *,
+        fund: float | None = None,
+        threshold: float | None = None,
+        by: str | Mapping[Any, Any] | None = None,
+        output: str | None = None,
+        repair: str | None = None,
+    ) -> Decision:
+        """What noise does to a decision by these numbers: a fund dealt by them, or a threshold. Costs nothing.
+
+        `by` is a key, "size" for classes of true numbers, or a public label for each group: {"Kent": "south"}. Then
+        what each group gets beside its due is told too. With `repair="groups"` every group is given what unbiased
+        estimates give it. `output` is what is decided by, the first unless named.
+        """
+        from discreet.core.decision import decide
+        from discreet.core.trials import table_trials
+
+        trials = table_trials(self, output, natural=fund is not None)
+        return decide(trials, fund=fund, threshold=threshold, by=by, repair=repair, confidence=self.confidence)
+
     def plot(self, output: str | None = None) -> Picture:
         """Bars with intervals, for a notebook or `.save("picture.svg")`; .png and .pdf need the `charts` extra."""
         from discreet.core.chart import chart
@@ -205,6 +220,20 @@ class Release:
         about = f"{percent(self.confidence)} intervals; cost {self.cost}{after}; release {self.id}{data}"
         lines.append(f"[{about}; {self.digest[:12]}]")
         return "\n".join(lines)
+
+
+def csv_text(columns: Mapping[str, Sequence[Any]]) -> str:
+    """Columns as CSV; text that a spreadsheet would run as a formula is quoted."""
+    out = io.StringIO()
+    cells = itertools.chain(columns, *columns.values())
+    # A lone carriage return ends a line for many readers, and the csv module does not quote it by itself.
+    returns = any(isinstance(cell, str) and "\r" in cell for cell in cells)
+    writer = csv.writer(out, lineterminator="\n")
+    if returns:
+        writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    writer.writerow([harmless(name) for name in columns])
+    writer.writerows([harmless(value) for value in row] for row in zip(*columns.values(), strict=True))
+    return out.getvalue()
 
 
 def with_notes(table: Any, notes: Sequence[Note]) -> Any:

@@ -3,7 +3,8 @@
 * `open_curator` opens data, a schema and a ledger, and gives a `Curator`, with a verb for every kind of job.
 * A `Desk` prices and pays: `LocalDesk` with the data and the ledger here; a server's is in `discreet.apps.client`.
 * A `Question` or another `Draft` is put together; priced, it is an `Offer`; released, what its `Kind` reads.
-* `KINDS` lists all kinds; `read_release` reads whatever was released from a ledger; `hide_loads` is for power grids.
+* `KINDS` lists all kinds; `read_release` reads whatever was released from a ledger; `hide_loads` is for power
+  grids, `hide_values` for numbers of any kind.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from discreet.curator.desk import Desk as Desk
     from discreet.curator.desk import LocalDesk as LocalDesk
     from discreet.curator.draft import Draft as Draft
+    from discreet.curator.hidden import hide_values as hide_values
     from discreet.curator.kinds import KINDS as KINDS
     from discreet.curator.kinds import Kind as Kind
     from discreet.curator.kinds import kind_of as kind_of
@@ -38,6 +40,7 @@ __getattr__, __dir__, __all__ = lazy(
             "LocalDesk",
         ),
         "draft": ("Draft",),
+        "hidden": ("hide_values",),
         "kinds": (
             "KINDS",
             "Kind",

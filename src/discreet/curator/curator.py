@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from discreet.core.exact import Number
 from discreet.core.signature import typed
+from discreet.curator.choices import ChoosingJobs
 from discreet.curator.desk import Desk, LedgerDesk, LocalDesk
 from discreet.curator.draft import Draft, TrainDraft
+from discreet.curator.hiding import HidingJobs
 from discreet.curator.question import Question, batch_of
 from discreet.curator.regions import RegionalJobs
 from discreet.curator.setup import GRIDS, budget_of, find_ledger, read_setup
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["Curator", "open_curator"]
 
 
-class Curator(RegionalJobs):
+class Curator(RegionalJobs, ChoosingJobs, HidingJobs):
     """Stands before one private table and lets out what its budget allows: answers, hierarchies, rows, models."""
 
     def __init__(self, desk: Desk) -> None:

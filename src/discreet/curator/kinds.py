@@ -67,6 +67,7 @@ _COMMUTE = "discreet.flows.commuting.release:CommuteRelease.read"
 _JAX = ("learn", "jax")
 _QUESTION = "discreet.query.question_ask:QuestionAsk"
 _LOADS = "discreet.power.release:HiddenLoads.read"
+_HIDDEN = "discreet.constraints.hidden:HiddenValues.read"
 _TREE = "discreet.trees.release:TreeRelease.read"
 _DETAIL = "discreet.trees.detail.release:DetailRelease.read"
 _CENSUS = "discreet.trees.census:CensusAsk"
@@ -76,6 +77,7 @@ KINDS: Mapping[str, Kind] = {
     for kind in (
         Kind("question", "table", _TABLE, _QUESTION, ("outputs",), sent=False),
         Kind("top", "table", _TABLE, _QUESTION, ("top",), sent=False),
+        Kind("choose", "choice", _TABLE, "discreet.query.choose_ask:ChooseAsk", ("choose",)),
         Kind("batch", "set of tables", _TABLES, "discreet.query.batch:BatchAsk", ("batch",)),
         Kind("stream", "period of a stream", _TABLE, "discreet.query.stream:StreamAsk", ("stream",)),
         Kind("tree", "hierarchy", _TREE, "discreet.trees.ask:TreeAsk", ("tree",), long=True, version=2),
@@ -112,6 +114,7 @@ KINDS: Mapping[str, Kind] = {
             needs=_JAX,
         ),
         Kind("search", "trained model", _MODEL, "discreet.learn.ask:SearchAsk", ("search",), long=True, needs=_JAX),
+        Kind("hidden", "set of numbers", _HIDDEN, "discreet.constraints.hidden:HideAsk", ("hidden",), sent=False),
         Kind("loads", "set of loads", _LOADS, "discreet.power.ask:LoadsAsk", ("alpha_mw",), long=True),
     )
 }

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
+from discreet.core.decision import Decision
 from discreet.core.exact import Number
 from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.plan import as_paid
@@ -109,6 +110,18 @@ class Offer(Generic[Made_co]):
         plan = self.plan
         head = {"dataset": plan.dataset, **self.quote.to_dict(), "mechanism": plan.mechanism, "digest": plan.digest}
         return {**head, "query": plan.query, **self.explained.to_dict()}
+
+    def decide(self, sizes: Any, **how: Any) -> Decision:
+        """What noise would do to a decision by the numbers, if they were these public or assumed `sizes`.
+
+        `how` is what `release.decide` takes: a `fund` or a `threshold`, groups to tell it `by`, a `repair`. Nothing is
+        read and nothing is spent. For questions and hierarchies.
+        """
+        found: Any = getattr(self.plan, "decide", None)
+        if found is None:
+            raise InputError.refused("plan", self.explained.title, "is of no kind that decisions are tried out for")
+        decision: Decision = found(sizes, **how)
+        return decision
 
     @typed
     def release(self, *, release: str | None = None, why: str = "") -> Made_co:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from discreet.core.digest import digest_of
-from discreet.core.unit import Unit
+from discreet.core.unit import Neighbours, Unit
 from discreet.data.column import Column, Integer, Real, Text, column_from, column_to
 from discreet.data.columns import Columns
 from discreet.data.expression import Domain, Expression
@@ -69,6 +69,8 @@ class Schema:
     """How the CSV file of the table is written."""
     persons: PersonRows | None = None
     """What the table is computed of, where it is one of persons."""
+    row_count: int | None = None
+    """How many rows there are, where that is public: neighbours have other rows, and as many of them."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
@@ -81,6 +83,7 @@ class Schema:
             raise InputError("unit", self.unit, "a Unit, such as Unit() or Unit('person', groups=1, rows=1)")
         if not isinstance(self.layout, Layout):
             raise InputError("layout", kind_of(self.layout), "a Layout, such as Layout(delimiter=';', decimal=',')")
+        self._check_row_count()
         if missing := self.unit.unstated:
             raise InputError(f"unit.{missing[0]}", MISSING, "given where the unit is a person", _LIMITS)
         columns = dict(self.columns)
@@ -112,6 +115,18 @@ class Schema:
         for name, one in self.derived.items():
             _add(columns, {name: one.checked(name, columns).column}, "derived")
         object.__setattr__(self, "columns", Columns(columns))
+
+    def _check_row_count(self) -> None:
+        rows = self.row_count
+        if rows is None:
+            return
+        if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows < 2**53:
+            raise InputError("dataset.row_count", rows, "a whole number from 1 up")
+        if self.unit.neighbours is not Neighbours.REPLACE or self.unit.column is not None:
+            hint = 'Declare [unit] neighbours = "replace", without a column.'
+            raise InputError(
+                "dataset.row_count", rows, "left out unless rows are replaced: how many there are is private", hint
+            )
 
     @property
     def view(self) -> Callable[[Any, Mapping[str, Any]], Any] | None:
@@ -158,7 +173,7 @@ class Schema:
         if unknown := set(declared) - set(known):
             raise InputError.unknown(min(unknown), known)
         dataset = declared.get("dataset", {})
-        named = ("name", "version", "names", "timezone", *LAYOUT)
+        named = ("name", "version", "names", "timezone", "row_count", *LAYOUT)
         if unknown := set(dataset) - set(named):
             raise InputError.unknown(f"dataset.{min(unknown)}", named)
         declared = _with_timezone(declared, dataset)
@@ -178,7 +193,8 @@ class Schema:
         derived = {name: _derived(name, entry, folder) for name, entry in declared.get("derived", {}).items()}
         joins = {name: _join(name, entry, folder) for name, entry in declared.get("joins", {}).items()}
         layout = Layout(**{field: dataset[field] for field in LAYOUT if field in dataset})
-        return cls(dataset.get("name", ""), columns, Unit(**unit), lookups, derived, joins, layout)
+        known = dataset.get("row_count")
+        return cls(dataset.get("name", ""), columns, Unit(**unit), lookups, derived, joins, layout, row_count=known)
 
     def to_dict(self) -> dict[str, Any]:
         """The tables of its file, plain values only."""
@@ -190,7 +206,9 @@ class Schema:
         if self.unit.rows_total is not None:
             unit["rows_total"] = self.unit.rows_total
         columns = {name: column_to(column) for name, column in self.stored.items()}
-        whole: dict[str, Any] = {"dataset": {"name": self.name, **self.layout.given}, "unit": unit, "columns": columns}
+        about: dict[str, Any] = {"name": self.name, **self.layout.given}
+        about |= {} if self.row_count is None else {"row_count": self.row_count}
+        whole: dict[str, Any] = {"dataset": about, "unit": unit, "columns": columns}
         if self.joins:
             whole["joins"] = {name: join.to_dict() for name, join in self.joins.items()}
         if self.lookups:

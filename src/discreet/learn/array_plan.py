@@ -129,7 +129,10 @@ class ArrayRun:
     ) -> ModelRelease:
         """Through the one door, and read from what is then on the ledger."""
         with account.opened() as ledger:
-            part = paying_plan(ledger.account(account.dataset).budget, account.allotment)
+            opened = ledger.account(account.dataset)
+            if self.examples.persons is not None:
+                _check_person(unit, opened.unit)
+            part = paying_plan(opened.budget, account.allotment)
             account = replace(account, allotment=part.name)
             plan = self._plan(account.dataset, part, delta, self._unit(unit), checkpoint_path(checkpoint))
             check_losses(plan.model.losses, self.params, plan.two, plan.recipe, self.augment)
@@ -189,3 +192,11 @@ class ArrayRun:
             )
             run.keep()
             return run.go(self.examples.laid_out(recipe.rows, run.secret))
+
+
+def _check_person(unit: str | None, protected: str) -> None:
+    """Refuse a name that is not what the account calls a person; an account of rows is refused later, as such."""
+    before, after = str(Unit("?", groups=1, rows=1)).split("?")
+    known = protected.removeprefix(before).removesuffix(after)
+    if f"{before}{known}{after}" == protected and isinstance(unit, str) and unit != known:
+        raise InputError("unit", unit, "what the account calls a person", "Nothing was spent.", among=[known])

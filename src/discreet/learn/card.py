@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -14,6 +14,7 @@ from discreet.accounting.words import readable
 from discreet.core.exact import Number, as_written
 from discreet.errors import InputError, kind_of
 from discreet.learn.attack_risk import AttackRisk
+from discreet.learn.group_accuracy import GroupAccuracy
 from discreet.learn.recipe import Recipe, weak_delta
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ class Card:
     audit: Mapping[str, Any] | None = None
     counted: bool = False
     data: str = ""
+    groups: tuple[GroupAccuracy, ...] = ()
+    """How often it is right about public rows, group by group, where that was found."""
 
     @classmethod
     def of(cls, release: ModelRelease) -> Card:
@@ -111,6 +114,13 @@ class Card:
         except (TypeError, ValueError):
             raise InputError("audit", kind_of(audit), "a dictionary of plain values") from None
         return replace(self, audit=plain)
+
+    def with_groups(self, groups: Iterable[GroupAccuracy]) -> Card:
+        """The card with how often the model is right about public rows of each group: `release.accuracy_by`."""
+        found = tuple(groups)
+        if not found or not all(isinstance(one, GroupAccuracy) for one in found):
+            raise InputError("groups", kind_of(groups), "a GroupAccuracy for each group")
+        return replace(self, groups=found)
 
     def with_canaries(self, run: CanaryRun) -> Card:
         """The card with what canaries in the run showed: an epsilon that it has at least, with 95% confidence."""
@@ -167,6 +177,7 @@ class Card:
             "tuning": self.tuning,
             "attack_risk": self.attack_risk.to_dict(),
             "audit": None if self.audit is None else dict(self.audit),
+            **({"accuracy_by_group": [one.to_dict() for one in self.groups]} if self.groups else {}),
             "limits": self.limits,
             "recipe": recipe.to_dict(),
             "discreet": __version__,
@@ -194,6 +205,9 @@ class Card:
             ("attack risk", self.attack_risk.text()),
             ("audit", "none" if self.audit is None else "; ".join(f"{k}: {v}" for k, v in self.audit.items())),
         ]
+        if self.groups:
+            told = "; ".join(one.text() for one in self.groups)
+            rows.append(("right, by group (public rows)", f"{told}; largest gap {_gap(self.groups):.1%}"))
         title = f"# Model card: {_inline(f'{self.name} of {self.target}' if self.target else self.name)}"
         lines = [title, "", f"Trained on {self.dataset!r} with discreet {__version__}.", ""]
         lines += ["| | |", "|---|---|", *(f"| {name} | {_inline(text)} |" for name, text in rows), "", "## Limits", ""]
@@ -208,6 +222,12 @@ class Card:
 
 def _accountant() -> str:
     return f"privacy loss distribution (dp-accounting {version('dp-accounting')}), rounded up"
+
+
+def _gap(groups: Iterable[GroupAccuracy]) -> float:
+    """Between the group it is right about most often and the one least often."""
+    found = [one.accuracy for one in groups]
+    return max(found) - min(found)
 
 
 def _averaged(recipe: Recipe) -> str:

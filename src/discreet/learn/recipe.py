@@ -216,6 +216,12 @@ class Recipe:
                 share = sampling_probability(epsilon, left, draft.multiplier, draft.steps)
                 return evolve(draft, lot=share * draft.examples)
 
+    def refuse_long_warmup(self) -> None:
+        """Refuse a run that ends before its rate has risen. What was stored so before can still be read."""
+        if self.warmup > self.steps:
+            hint = "The rate would never be reached. A tenth of the steps is usual."
+            raise InputError("warmup", self.warmup, f"at most the {self.steps:,} steps of the run", hint)
+
     @property
     def probability(self) -> Fraction:
         """The chance of an example to be in a lot."""

@@ -23,6 +23,7 @@ from discreet.ledger.door import Answer
 
 if TYPE_CHECKING:
     from discreet.learn.card import Card
+    from discreet.learn.group_accuracy import GroupAccuracy
 
 __all__ = ["ModelRelease"]
 
@@ -141,6 +142,19 @@ class ModelRelease(Publication):
         if not self.encoding.classes:
             return [float(value) for value in self.encoding.number(found.reshape(len(found)))]
         return [self.encoding.classes[place] for place in found.argmax(axis=1)]
+
+    def accuracy_by(self, rows: Any, group: str) -> tuple[GroupAccuracy, ...]:
+        """How often it is right about public rows, by a column of them: for `card().with_groups`. Spends nothing.
+
+        The rows have the features, the target and the column `group`. What is said of them is as private as they are:
+        they must be public, and not those it was trained on.
+        """
+        from discreet.learn.group_accuracy import accuracies, columns_of
+
+        if self.encoding is None or not self.encoding.classes:
+            raise InputError.refused("model", self.described["name"], "tells no classes of a table")
+        truth, groups = columns_of(rows, self.target, group)
+        return accuracies(truth, self.predict(rows), groups)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values that say what it is, without its weights."""

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from discreet.core.exact import Number
-from discreet.core.progress import notify
+from discreet.core.progress import notify, showing
 from discreet.errors import DiscreetError, InputError, Phrase, kind_of
 from discreet.learn.account import LedgerAccount
 from discreet.learn.bands import BandedNoise
@@ -257,19 +257,20 @@ def train_losses(
     heard = [] if heard is None else heard
     every = max(1, recipe.steps // _REPORTS)
     banded = BandedNoise(secret, recipe.multiplier, recipe.bands)
-    while now.step < recipe.steps:
-        lot = microbatches(sample_lot(secret, now.step, many, recipe.probability, recipe.bands), room)
-        total = step.sum_lot(now.params, placed, lot, secret, now.step, now.bound)
-        noisy = step.add_noise(total, now.params, secret, now.step, now.bound, banded)
-        now, mean = step.advance(now, noisy), noisy.loss
-        if mean is not None:
-            heard.append(mean)
-        if now.step % every == 0:
-            # Only what is public may be shown: the number of the step, and the loss if it was paid for.
-            shown = "" if mean is None or not tell_loss else f", loss about {np.mean(heard[-_REPORTS:]):.3f}"
-            notify(f"training: step {now.step:,} of {recipe.steps:,}{shown}", now.step / recipe.steps)
-        if after is not None:
-            after(now)
+    with showing():
+        while now.step < recipe.steps:
+            lot = microbatches(sample_lot(secret, now.step, many, recipe.probability, recipe.bands), room)
+            total = step.sum_lot(now.params, placed, lot, secret, now.step, now.bound)
+            noisy = step.add_noise(total, now.params, secret, now.step, now.bound, banded)
+            now, mean = step.advance(now, noisy), noisy.loss
+            if mean is not None:
+                heard.append(mean)
+            if now.step % every == 0:
+                # Only what is public may be shown: the number of the step, and the loss if it was paid for.
+                shown = "" if mean is None or not tell_loss else f", loss about {np.mean(heard[-_REPORTS:]):.3f}"
+                notify(f"training: step {now.step:,} of {recipe.steps:,}{shown}", now.step / recipe.steps)
+            if after is not None:
+                after(now)
     return Trained(now, recipe, heard)
 
 
@@ -308,6 +309,7 @@ def _check_given(params: Tree, recipe: Recipe, augment: Augment | None) -> None:
     _parameters(params)
     if not isinstance(recipe, Recipe):
         raise InputError("recipe", kind_of(recipe), "a Recipe")
+    recipe.refuse_long_warmup()
     if augment is not None and not callable(augment):
         raise InputError("augment", kind_of(augment), "a function of a key and a batch of one example, or None")
     if recipe.copies > 1 and augment is None:

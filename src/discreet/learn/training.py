@@ -135,6 +135,7 @@ class CheckedTrain(Checked[ModelRelease]):
 
     def planned(self, recipe: Recipe, part: Allotment, delta: Fraction, count: Fraction | None = None) -> TrainPlan:
         """The plan of one run of this model by a recipe."""
+        recipe.refuse_long_warmup()
         return TrainPlan(
             schema=self.schema,
             encoding=self.encoding,

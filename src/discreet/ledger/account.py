@@ -166,8 +166,9 @@ def refusal(dataset: str, part: Allotment, asked: Charge, spent: Charge) -> Budg
         wanted += f" and delta = {readable(asked.delta)}"
         rest += f" and delta = {readable(left.delta, direction='down')}"
     cap = readable(part.cap.amount, direction="down")
+    priced = f"asked {part.currency} = {wanted}" if part.currency == "epsilon" else f"it costs rho = {wanted} in zCDP"
     text = (
-        f"The budget of {dataset!r} does not cover this: asked {part.currency} = {wanted}; the allotment {part.name!r} "
+        f"The budget of {dataset!r} does not cover this: {priced}; the allotment {part.name!r} "
         f"has {part.currency} = {rest} left, of {cap}. Nothing was spent and no data was read. "
         "Ask for less, use another allotment, or let the custodian raise the budget."
     )

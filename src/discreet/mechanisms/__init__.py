@@ -3,6 +3,7 @@
 | to publish | use |
 |---|---|
 | counts and sums | `Laplace`; `Gaussian` when one unit touches many of them |
+| places on a map, near ones alike | `PlanarLaplace` |
 | the best of a known list | `Exponential`, `PermuteAndFlip`, `NoisyMax`; `TopK` for several |
 | which of many questions come out large | `SparseVector` |
 | counts of keys nobody listed | `StabilityThreshold`; `PartitionSelection` for which of them to show |
@@ -21,6 +22,7 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.partition_selection import PartitionSelection
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.planar_laplace import PlanarLaplace, lattice_distance
 from discreet.mechanisms.quantile import Quantile
 from discreet.mechanisms.quantile_exponential import QuantileExponential
 from discreet.mechanisms.quantile_flip import QuantileFlip
@@ -39,6 +41,7 @@ __all__ = [
     "NoisyMax",
     "PartitionSelection",
     "PermuteAndFlip",
+    "PlanarLaplace",
     "Quantile",
     "QuantileExponential",
     "QuantileFlip",
@@ -49,5 +52,6 @@ __all__ = [
     "SparseVectorSession",
     "StabilityThreshold",
     "TopK",
+    "lattice_distance",
     "sensitivity",
 ]

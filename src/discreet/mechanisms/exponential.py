@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 from attrs import frozen
 
 from discreet.core.exact import log_up, round_up
@@ -38,6 +39,15 @@ class Exponential(Selection):
     def release(self, scores: Integers, *, bits: Bits | None = None) -> int:
         """The index selected."""
         return pick(Gaps(read_scores(scores), self.rate), bits if bits is not None else SystemBits())
+
+    def probabilities(self, scores: Integers) -> list[float]:
+        """How likely each is selected, for scores that are known: to see what an epsilon does, before any data.
+
+        >>> [round(chance, 3) for chance in Exponential(epsilon=1, sensitivity=41).probabilities([21, 39, 0])]
+        [0.331, 0.412, 0.256]
+        """
+        weights = np.exp(-Gaps(read_scores(scores), self.rate).exponents)
+        return [float(chance) for chance in weights / weights.sum()]
 
     def error(self, confidence: float = 0.95, k: int = 2) -> Fraction:
         """How far below the best of `k` scores the one selected may be, with probability at least `confidence`.

@@ -44,6 +44,17 @@ class PermuteAndFlip(Selection):
         heads = np.flatnonzero(flip(Gaps(read_scores(scores), self.rate), source))
         return int(heads[uniform(len(heads), bits=source)])
 
+    def probabilities(self, scores: Integers) -> list[float]:
+        """How likely each is selected, for scores that are known: to see what an epsilon does, before any data.
+
+        A candidate with heads is drawn with 1/(1 + M), M the heads of others, whose mean is the integral of E[t^M].
+        """
+        heads = np.exp(-Gaps(read_scores(scores), self.rate).exponents)
+        nodes, weights = np.polynomial.legendre.leggauss(len(heads) // 2 + 1)  # exact: a polynomial of degree k - 1
+        others = 1 - heads + heads * ((nodes + 1) / 2)[:, None]
+        rest = [np.delete(others, place, axis=1).prod(axis=1) for place in range(len(heads))]
+        return [float(heads[place] * (weights / 2) @ each) for place, each in enumerate(rest)]
+
     def error(self, confidence: float = 0.95, k: int = 2) -> Fraction:
         """How far below the best of `k` scores the one selected may be, with probability at least `confidence`.
 

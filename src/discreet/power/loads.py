@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.exact import as_written
+from discreet.core.decimal_steps import as_decimal
 from discreet.errors import InputError, Phrase, kind_of
 
-__all__ = ["Exact", "Loads", "as_load", "exact_loads", "megawatts", "to_steps"]
+__all__ = ["Exact", "Loads", "exact_loads", "megawatts"]
 
 Exact = NDArray[np.object_]
 """Loads as fractions, the decimal numbers that were written."""
-_BEYOND = Fraction(1 << 1024)  # above every finite float: clamped like any load that is too high
 
 
 class Loads:
@@ -74,31 +72,9 @@ class Loads:
         yield self._values.copy()
 
 
-def as_load(value: object) -> Fraction:
-    """The MW that were written: of a float the shortest text that means it. Text that is no number is 0.
-
-    >>> as_load(0.15), as_load("0.25"), as_load("NaN")
-    (Fraction(3, 20), Fraction(1, 4), Fraction(0, 1))
-    """
-    if isinstance(value, Fraction):
-        return value
-    text = str(value)  # also of a NumPy float of any width
-    try:
-        return as_written(text, "loads")
-    except InputError:
-        pass
-    try:
-        number = float(text)
-    except ValueError:
-        return Fraction(0)
-    if number != number:
-        return Fraction(0)
-    return _BEYOND if number > 0 else -_BEYOND if number < 0 else Fraction(0)
-
-
 def exact_loads(values: Iterable[object]) -> Exact:
     """What a file says that loads draw, as fractions."""
-    read = [as_load(value) for value in values]
+    read = [as_decimal(value) for value in values]
     found = np.empty(len(read), dtype=object)
     found[:] = read
     return found
@@ -125,20 +101,3 @@ def megawatts(values: Any) -> tuple[Exact, int]:
     if found.ndim == 1:
         return exact_loads(values), 1
     return exact_loads(value for row in values for value in row), len(found)
-
-
-def to_steps(values: Iterable[object], step: Fraction, most: int) -> NDArray[np.int64]:
-    """Whole steps from 0 to `most`, the nearest to each value as written (halves upward), in exact arithmetic.
-
-    Two values at most alpha apart, as written, are at most ceil(alpha / step) steps apart afterwards.
-
-    >>> to_steps([0.15, 0.25, 21.7, 900.0, -3], Fraction(1, 10), 5000).tolist()
-    [2, 3, 217, 5000, 0]
-    """
-    half = Fraction(1, 2)
-    highest = most * step
-    found = []
-    for value in values:
-        inside = min(max(as_load(value), Fraction(0)), highest)
-        found.append(min(most, int(inside / step + half)))  # int() rounds down: nothing here is negative
-    return np.array(found, dtype=np.int64)

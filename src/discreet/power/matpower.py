@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.decimal_steps import as_decimal
 from discreet.errors import InputError, Phrase
 from discreet.power.grid import Cost, Grid, Piecewise, Quadratic, Reals
-from discreet.power.loads import as_load
 
 __all__ = ["Case", "assemble_grid", "grid_of_case"]
 
@@ -95,7 +95,7 @@ class Case:
     def drawn_at(self, declared: Sequence[int] | None) -> list[Fraction]:
         """MW drawn by each load, as written. Private."""
         word_of = {int(number): word for number, word in zip(self.bus[:, 0], self.words, strict=True)}
-        return [as_load(word_of[number]) for number in self.load_buses(declared)]
+        return [as_decimal(word_of[number]) for number in self.load_buses(declared)]
 
 
 def grid_of_case(case: Case, declared: Sequence[int] | None = None) -> Grid:

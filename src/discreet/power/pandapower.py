@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.decimal_steps import as_decimal
 from discreet.errors import InputError, MissingExtraError, Phrase, kind_of
 from discreet.power.grid import Grid, Reals
-from discreet.power.loads import as_load
 from discreet.power.matpower import Case, assemble_grid
 
 __all__ = ["ac_cost", "grid_of_net", "load_powers", "net_of_case", "public_net", "read_net"]
@@ -119,7 +119,9 @@ def load_powers(net: Any) -> list[Fraction]:
     `p_mw` times `scaling`, as both are written: a product of floats would be off the decimal by some last digits.
     """
     table = _loads(net)
-    return [as_load(power) * as_load(factor) for power, factor in zip(table["p_mw"], table["scaling"], strict=True)]
+    return [
+        as_decimal(power) * as_decimal(factor) for power, factor in zip(table["p_mw"], table["scaling"], strict=True)
+    ]
 
 
 def ac_cost(net: Any, loads: Sequence[float] | None = None, reactive: Sequence[float] | None = None) -> float | None:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.accounting.compose import compose
+from discreet.core.decimal_steps import to_steps
 from discreet.core.digest import text_of
 from discreet.core.exact import Number, as_written
 from discreet.core.explanation import Accuracy, Explanation
@@ -28,7 +29,7 @@ from discreet.ledger.budget import Allotment, Charge
 from discreet.mechanisms import Laplace
 from discreet.power.cost import digit_notes, read_costs
 from discreet.power.grid import Grid
-from discreet.power.loads import Exact, to_steps
+from discreet.power.loads import Exact
 from discreet.power.planes import PARTS, Planes, planes_near
 from discreet.power.repair import Repair, RepairedLoads, Steps
 from discreet.power.schema import unit_of

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from discreet.query.aggregate import mean as mean
     from discreet.query.aggregate import people as people
     from discreet.query.aggregate import rows_of as rows_of
+    from discreet.query.aggregate import share as share
     from discreet.query.aggregate import slope as slope
     from discreet.query.aggregate import std as std
     from discreet.query.aggregate import total as total
@@ -85,6 +86,7 @@ __getattr__, __dir__, __all__ = lazy(
             "covariances",
             "distinct",
             "intercept",
+            "share",
             "slope",
             "mean",
             "people",

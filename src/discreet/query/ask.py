@@ -129,7 +129,7 @@ def options(ask: type[Ask]) -> dict[str, Option]:
     return {one.name: Option(name=one.name, default=one.default, **one.metadata["option"]) for one in listed}
 
 
-_SUBJECTS = {"table": "a table", "grid": "the loads of a power grid"}
+_SUBJECTS = {"table": "a table", "grid": "the loads of a power grid", "values": "private numbers"}
 
 
 class Described(Protocol):
@@ -142,7 +142,7 @@ class Described(Protocol):
 
     @property
     def subject(self) -> str:
-        """What it is: `table` or `grid`."""
+        """What it is: `table`, `grid` or `values`."""
         ...
 
     @property

@@ -21,7 +21,18 @@ from discreet.query.cardinality import count_values, joined_counts, value_column
 from discreet.query.compatibility import names_in
 from discreet.query.contribution import GROUP, PERSON, contributions, first_groups
 from discreet.query.group import group_number
-from discreet.query.measure import Complete, Cross, Distinct, Measure, Moment, People, Rows, Total, with_values
+from discreet.query.measure import (
+    Complete,
+    Coordinate,
+    Cross,
+    Distinct,
+    Measure,
+    Moment,
+    People,
+    Rows,
+    Total,
+    with_values,
+)
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate, columns_of
 from discreet.query.question import Query
 
@@ -188,10 +199,32 @@ def row_value(measure: Measure, read: Reading) -> Expression:
                 _steps(read, each.column, each.lattice, each.of, 0).cast("int64") for each in (first, second)
             )
             return _where_complete(measure.weight, read, measure.of(away, other).cast("int32"))
+        case Coordinate(weight=weight):
+            return _where_complete(weight, read, _coordinate(measure, read))
         case Complete():
             return _where_complete(measure, read, ibis.literal(1, "int32"))
         case People() | Distinct():
             raise TypeError("persons and different values are counted after rows are gathered")
+
+
+def _coordinate(measure: Coordinate, read: Reading) -> Expression:
+    """A coordinate of a vector, cut to its radius: whole steps, towards zero, times radius over the length above.
+
+    Sums of squares are below 2**44 (`VectorMean`), so that the root of one in floats is right to far less than what
+    two whole squares differ by, and its ceiling is at least the length on every engine.
+    """
+    import ibis
+
+    pairs = zip(measure.columns, measure.lattices, strict=True)
+    steps = [_steps(read, name, lattice, lambda value: value, 0).cast("int64") for name, lattice in pairs]
+    squares = steps[0] * steps[0]
+    for each in steps[1:]:
+        squares = squares + each * each
+    length = ibis.greatest(squares.cast("float64").sqrt().ceil().cast("int64"), ibis.literal(1, "int64"))
+    own = steps[measure.place]
+    cut = ((own.abs() * measure.radius).cast("float64") / length.cast("float64")).floor().cast("int64")
+    shorter = (own < 0).ifelse(-cut, cut)
+    return (squares <= measure.radius**2).ifelse(own, shorter).cast("int32")
 
 
 def _where_complete(weight: Rows | Complete, read: Reading, value: Expression) -> Expression:

@@ -18,10 +18,11 @@ from discreet.data.schema import Schema
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.noise.replay import Replay, key_of
 from discreet.query.aggregate import ENDLESS, Additive, Aggregate, Derived
+from discreet.query.known_rows import NoNoise
 
 __all__ = ["Estimate", "estimate", "linear_step"]
 
-Noise = Laplace | Gaussian
+Noise = Laplace | Gaussian | NoNoise
 Floats = NDArray[np.float64]
 
 _DRAWS = 4000

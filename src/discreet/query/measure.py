@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from discreet.core.exact import sqrt_up
 from discreet.core.lattice import Lattice
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours, Unit
@@ -19,6 +20,7 @@ from discreet.errors import InputError
 __all__ = [
     "WEIGHTED",
     "Complete",
+    "Coordinate",
     "Cross",
     "Distinct",
     "Measure",
@@ -28,6 +30,7 @@ __all__ = [
     "Total",
     "lattice_for",
     "moment_lattice",
+    "vector_sensitivity",
     "with_values",
 ]
 
@@ -215,10 +218,42 @@ class Cross:
         return self._largest
 
 
+@dataclass(frozen=True, slots=True)
+class Coordinate:
+    """One coordinate of a vector of columns, whose length is cut to `radius` steps; nothing where one is missing.
+
+    All coordinates of a vector have lattices of one step. A vector that is longer is made shorter, towards zero, in
+    whole numbers: so no row adds a vector longer than `radius`, and every engine adds the same.
+    """
+
+    columns: tuple[str, ...]
+    lattices: tuple[Lattice, ...]
+    radius: int
+    place: int
+    weight: Rows | Complete
+
+    per_person = False
+
+    @property
+    def lowest(self) -> int:
+        """The least that one row adds."""
+        return max(min(0, self.lattices[self.place].lowest), -self.radius)
+
+    @property
+    def highest(self) -> int:
+        """The most that one row adds."""
+        return min(max(0, self.lattices[self.place].highest), self.radius)
+
+    @property
+    def vector(self) -> tuple[Coordinate, ...]:
+        """All coordinates of its vector."""
+        return tuple(replace(self, place=place) for place in range(len(self.columns)))
+
+
 WEIGHTED = (Moment, Cross)
 """What is scaled down with the number of rows it is of, where a person has more than count."""
 
-Measure = Rows | Complete | People | Distinct | Total | Moment | Cross
+Measure = Rows | Complete | People | Distinct | Total | Moment | Cross | Coordinate
 
 
 @functools.lru_cache(maxsize=4096)
@@ -300,3 +335,15 @@ def sensitivity(measure: Measure, unit: Unit, groups: int) -> Sensitivity:
     if unit.neighbours is Neighbours.ADD_REMOVE:
         return Sensitivity(each=max(-low, high), outputs=touched, total=total)
     return Sensitivity(each=high - low, outputs=min(2 * touched, groups), total=None if total is None else 2 * total)
+
+
+def vector_sensitivity(measure: Coordinate, unit: Unit) -> tuple[int, int]:
+    """How far one unit moves all coordinates of a vector in all groups together: its L2 norm, and its L1 norm.
+
+    A unit adds at most `unit.most_total` vectors, none longer than the radius, wherever they are; replaced, it takes
+    away as many. A vector of m coordinates has an L1 norm of at most sqrt(m) times its length, also where it is a sum
+    over groups. Proof: docs/proofs/query.md.
+    """
+    ends = 1 if unit.neighbours is Neighbours.ADD_REMOVE else 2
+    length = ends * unit.most_total * measure.radius
+    return length, math.ceil(length * sqrt_up(Fraction(len(measure.columns))))

@@ -27,7 +27,7 @@ from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
-from discreet.query.aggregate import Aggregate, Bounded, settled
+from discreet.query.aggregate import Aggregate, Bounded, VectorMean, settled
 from discreet.query.measure import Measure, Moment, Rows, Total, sensitivity
 from discreet.query.notes import declared_notes
 from discreet.query.plan import QueryPlan, noise_name, plan_query
@@ -189,7 +189,8 @@ class BoundsPlan(QuestionPlan):
         question = replace(self.question, outputs=outputs)
         taken = len({measure for _, aggregate in outputs for measure in aggregate.measures(self.schema)})
         part = self.price.part((1 - SEARCHED) * Fraction(taken, self.measured))
-        return plan_query(question, self.schema, self.allotment, part)
+        # Each measure has the price it was charged: one that is not taken must not go to the others.
+        return plan_query(question, self.schema, self.allotment, part, declared_rows=False)
 
     def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Search, then measure with what was found. Called by the one door only."""
@@ -246,6 +247,11 @@ def plan_bounds(question: Query, schema: Schema, allotment: Allotment, price: Pr
         )
         allowed = "left out where bounds are private: how far answers err depends on the bounds found"
         raise InputError("within", float(price.amount), allowed, hint)
+    if vectors := [name for name, output in checked.outputs if isinstance(output, VectorMean)]:
+        hint = "Ask for it in a question of its own."
+        raise InputError(
+            "outputs", vectors[0], "other outputs than mean([...], norm=...) where bounds are private", hint
+        )
     if allotment.kind == "plan":
         raise InputError(
             "allotment", allotment.name, "a pure or zcdp allotment: a plan allotment pays for one fixed plan"

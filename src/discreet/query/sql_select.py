@@ -28,6 +28,7 @@ from discreet.query.sql_hint import SHAPE, grouped_by, instead, only, refuse, sh
 from discreet.query.sql_levels import grouping_sets
 from discreet.query.sql_relation import Relations
 from discreet.query.sql_scope import Computed, Published, Scope, computes, read_count, reference, unwrapped
+from discreet.query.sql_share import with_shares
 from discreet.query.sql_total import TotalReading
 from discreet.query.union import Union, UnionPart
 
@@ -81,7 +82,7 @@ class Reading:
         if type(tree) is not exp.Select:
             apart = type(tree) in (exp.Intersect, exp.Except)
             raise refuse(tree, SHAPE, "Released numbers differ by their noise: ask with UNION ALL." if apart else "")
-        self.tree = tree
+        self.tree = tree = with_shares(tree)
         only(tree, *_CLAUSES)
         self.rows = self.rows.read(tree)
         self.reader, self.schema = self.rows.reader(), self.rows.about

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from discreet.data.expression import Call, Expression, Name
+from discreet.data.expression import Expression, Name
 from discreet.data.expression.node import columns_in
+from discreet.data.expression.substitution import substituted
 from discreet.data.schema import Schema
 from discreet.query.aggregate import Aggregate
 from discreet.query.presentation import Presentation
@@ -60,7 +61,7 @@ class TotalReading:
             output = inner.outputs[name]
             bare = Query(inner.query.condition, persons=inner.query.persons)
             names[name] = Name(merged(bare, output) or self._column(bare, output, {*taken}))
-        return _replaced(expression, names)
+        return substituted(expression, names)
 
     def _number(self, inner: Reading, node: Any) -> Expression:
         """The one number that a SELECT computes, of its outputs."""
@@ -114,15 +115,6 @@ class TotalReading:
         """A presentation whose tables, to the last, have the totals too."""
         later = None if first.then is None else self.carried(first.then)
         return replace(first, shown=(*first.shown, *((name, name) for name in self.outputs)), then=later)
-
-
-def _replaced(expression: Expression, names: dict[str, Expression]) -> Expression:
-    match expression:
-        case Name(name):
-            return names[name]
-        case Call(function, arguments):
-            return Call(function, tuple(_replaced(each, names) for each in arguments))
-    return expression
 
 
 def _with_views(tree: Any, views: Any) -> Any:

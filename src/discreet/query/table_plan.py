@@ -17,6 +17,7 @@ from discreet.mechanisms.inputs import read_confidence
 from discreet.query.compatibility import columns_read
 
 if TYPE_CHECKING:
+    from discreet.query.choose_plan import ChoosePlan
     from discreet.query.question_ask import AnyPlan
 
 __all__ = ["Priced", "QuestionPlan", "TablePlan", "at_confidence", "explained", "rows_published"]
@@ -120,7 +121,9 @@ class QuestionPlan(TablePlan):
         return columns_read(self.question, self.schema)
 
 
-def explained(plan: AnyPlan, shape: Iterable[str], notes: Iterable[str], steps: Iterable[str] = ()) -> Explanation:
+def explained(
+    plan: AnyPlan | ChoosePlan, shape: Iterable[str], notes: Iterable[str], steps: Iterable[str] = ()
+) -> Explanation:
     """The plan of a question: which rows there will be, how, and what an answer is off by beside its noise."""
     facts: dict[str, Any] = {"groups": plan.groups}
     return Explanation(

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +17,13 @@ from numpy.typing import NDArray
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError
 from discreet.mechanisms import Laplace
-from discreet.noise.bits import SystemBits, words
 from discreet.noise.parameters import SMALLEST
-from discreet.show import Axis, Line, Picture, Scale, lines, share
 
 __all__ = [
     "Block",
-    "BlockAttack",
     "BlockSolution",
     "Person",
     "Statistic",
-    "attack_blocks",
     "coarse_tables",
     "exact_tables",
     "noisy_tables",
@@ -38,12 +33,8 @@ __all__ = [
 AGES = 100
 SEXES = ("F", "M")
 RACES = ("asian", "black", "other", "white")
-CURVE = (1.0, 4.0, 10.0, 20.0, 40.0, 1000.0)
-"""Budgets of the curve, beside the one that is asked for."""
-_SHARES = (0.06, 0.19, 0.35, 1.0)  # of races, cumulative
 _SECONDS = 20.0
 _MOST = 1000
-_PEOPLE = 40
 
 Floats = NDArray[np.float64]
 Person = tuple[int, str, str]
@@ -85,13 +76,26 @@ class BlockSolution:
 
     def right(self, truth: Sequence[Person]) -> int:
         """How many of the rebuilt people are real."""
-        left = list(truth)
-        found = 0
-        for person in self.people:
-            if person in left:
-                left.remove(person)
+        return _matched(self.people, truth, 0)
+
+    def near(self, truth: Sequence[Person], years: int = 1) -> int:
+        """How many are real but for their age, which is off by no more than so many years."""
+        return _matched(self.people, truth, years)
+
+
+def _matched(people: Sequence[Person], truth: Sequence[Person], years: int) -> int:
+    """How many of the people can be put to different real ones of their sex and race, of nearly their age."""
+    found = 0
+    for kind in {person[1:] for person in people}:
+        ours, theirs = (sorted(age for age, *rest in group if tuple(rest) == kind) for group in (people, truth))
+        place = 0
+        for age in ours:  # the youngest that is left and near enough: no other choice matches more
+            while place < len(theirs) and theirs[place] < age - years:
+                place += 1
+            if place < len(theirs) and theirs[place] <= age + years:
                 found += 1
-        return found
+                place += 1
+    return found
 
 
 def exact_tables(people: Sequence[Person], *, least: int = 3) -> Block:
@@ -237,91 +241,3 @@ def _equations(block: Block, cells: list[Person]) -> tuple[Floats, Floats, Float
                 low.append(float(np.ceil(half)))
                 high.append(np.inf)
     return np.array(rows, dtype=float), np.array(low), np.array(high)
-
-
-@dataclass(frozen=True, slots=True)
-class BlockAttack:
-    """How many people of how many came back, from exact tables, from coarser ones, and from the same under a budget."""
-
-    blocks: int
-    people: int
-    right: int
-    unique: int
-    """Blocks of which every solution has the same kinds of people: the attacker knows who is there."""
-    right_coarse: int
-    """From counts by sex, race and ten years of age, exact: what coarsening does without any noise."""
-    right_noisy: int
-    epsilon: float
-    curve: tuple[tuple[float, int], ...] = ()
-    """For each epsilon, from the same statistics in the same detail as the exact tables have."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
-
-    def explain(self) -> str:
-        """In words."""
-        along = ", ".join(f"{self._share(right)} at {epsilon:g}" for epsilon, right in self.curve)
-        return (
-            f"{self.blocks:,} blocks, {self.people:,} people in all. From printed tables (counts by sex, race and five "
-            f"years of age, mean and median ages) {self.right:,} people ({self._share(self.right)}) come back "
-            f"with exact age, sex and race; of {self.unique:,} blocks no other people fit. From coarser tables without "
-            f"noise (counts by sex, race and ten years of age): {self.right_coarse:,} "
-            f"({self._share(self.right_coarse)}). From the printed tables, in the same detail, under "
-            f"epsilon = {self.epsilon:g} a block: {self.right_noisy:,} ({self._share(self.right_noisy)}), some of them "
-            f"by chance. By epsilon: {along}."
-        )
-
-    def _share(self, right: int) -> str:
-        return f"{right / self.people:.0%}"
-
-    def picture(self) -> Picture:
-        """The curve over epsilon, and lines for exact and for coarse tables."""
-        points = tuple((epsilon, right / self.people) for epsilon, right in self.curve)
-        return lines(
-            "People rebuilt from tables of their block",
-            [Line("noisy tables", points)],
-            x=Axis(Scale.around([epsilon for epsilon, _ in points], log=True), "epsilon a block, same tables"),
-            y=Axis(Scale(0, 1), "people rebuilt", share),
-            levels=[
-                ("exact tables", self.right / self.people),
-                ("coarse tables, no noise", self.right_coarse / self.people),
-            ],
-        )
-
-
-def attack_blocks(blocks: int, people: int, epsilon: float, curve: Sequence[float] = CURVE) -> BlockAttack:
-    """Make up blocks, print their tables, solve for the people, and see who is right."""
-    for field, value, most in (("blocks", blocks, 1000), ("people", people, _PEOPLE)):
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-            raise InputError(field, value, f"a whole number from 1 to {most:,}")
-    for budget in (epsilon, *curve):
-        if not 0 < budget < float("inf"):
-            raise InputError("epsilon", budget, "more than zero")
-    right = unique = coarser = 0
-    along = dict.fromkeys(sorted({float(epsilon), *map(float, curve)}), 0)
-    for _ in range(blocks):
-        truth = _draw_people(people)
-        found = rebuild(exact_tables(truth))
-        if found is not None:
-            right += found.right(truth)
-            unique += found.uncertain == 0
-        coarser += _right(coarse_tables(truth), truth)
-        for budget in along:
-            along[budget] += _right(noisy_tables(truth, budget, sexes=SEXES, races=RACES), truth)
-    noisy = along[float(epsilon)]
-    return BlockAttack(blocks, blocks * people, right, unique, coarser, noisy, float(epsilon), tuple(along.items()))
-
-
-def _right(block: Block, truth: list[Person]) -> int:
-    found = rebuild(block, others=False)
-    return 0 if found is None else found.right(truth)
-
-
-def _draw_people(people: int) -> list[Person]:
-    draws = (words(SystemBits(), 3 * people) >> np.uint64(11)) * 2.0**-53
-    ages, sexes, races = draws.reshape(3, people)
-    return [
-        (int(90 * age), SEXES[int(2 * sex)], RACES[int(np.searchsorted(_SHARES, race, side="right"))])
-        for age, sex, race in zip(ages, sexes, races, strict=True)
-    ]

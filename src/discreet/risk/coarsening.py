@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.core.release import harmless
 from discreet.errors import InputError
-from discreet.risk.ladder import ANY, Ladder, ladder_of
+from discreet.risk.ladder import Ladder, label_all, ladder_of
 from discreet.risk.lattice import least_coarse
 from discreet.risk.measures import PROMISE
 from discreet.risk.mondrian import Boxes, boxes
@@ -182,6 +182,6 @@ def _label_span(column: CodedColumn, low: int, high: int) -> Any:
     if low == high:
         return column.values[low]
     if low == 0 and high == column.size - 1:
-        return ANY
+        return label_all(column.values)
     named = ["(missing)" if value is None else str(value) for value in column.values[low : high + 1]]
     return " or ".join(named) if len(named) <= _NAMED and not column.ordered else f"{named[0]}..{named[-1]}"

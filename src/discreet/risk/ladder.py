@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discreet.errors import InputError, Phrase
 from discreet.risk.records import CodedColumn
 
-__all__ = ["ANY", "Ladder", "ladder_of"]
+__all__ = ["ANY", "Ladder", "label_all", "ladder_of"]
 
 ANY = "*"
 _STEPS = 6
@@ -71,6 +71,19 @@ def ladder_of(name: str, column: CodedColumn, how: Any = None) -> Ladder:
     return _build(column, [])
 
 
+def label_all(values: Sequence[Any]) -> str:
+    """What one group of all values is called: codes of one length keep the signs that all of them begin with.
+
+    >>> label_all([19104, 19139]), label_all(["red", "blue"])
+    ('191**', '*')
+    """
+    words = [str(value) if isinstance(value, int | str) and not isinstance(value, bool) else "" for value in values]
+    if len({len(word) for word in words}) != 1:
+        return ANY
+    same = next((place for place, signs in enumerate(zip(*words, strict=True)) if len(set(signs)) > 1), 0)
+    return words[0][:same] + ANY * (len(words[0]) - same) if 0 < same < len(words[0]) else ANY
+
+
 def _cut(value: Any, left: int, length: int) -> Any:
     return None if value is None else value[:left] + ANY * (length - left)
 
@@ -110,7 +123,7 @@ def _build(column: CodedColumn, steps: list[list[Any]], name: str | None = None)
     A step must put whole groups of the step before together; with `name` one that does not is refused, else left out.
     """
     groups, labels = [np.arange(column.size)], [column.values]
-    for step in [*steps, [ANY] * column.size]:
+    for step in [*steps, [label_all(column.values)] * column.size]:
         named = tuple(dict.fromkeys(step))
         place = {label: index for index, label in enumerate(named)}
         group = np.array([place[label] for label in step], dtype=np.int64)

@@ -12,6 +12,7 @@ import numpy as np
 
 from discreet.accounting.compose import compose
 from discreet.accounting.convert import pure
+from discreet.core.decision import Decision
 from discreet.core.digest import digest_of, text_of
 from discreet.core.explanation import Explanation
 from discreet.core.loss import Loss
@@ -223,6 +224,12 @@ class TreePlan(TablePlan):
             "tree": self.entry(estimate, name, kept, sure),
             "notes": [note.to_dict() for note in (*self.counted.notes, *rounding_notes(self.rounding, self.grain))],
         }
+
+    def decide(self, sizes: Any, **how: Any) -> Decision:
+        """What it would do to a decision if leaf regions had these `sizes`: see `trees.decision.decide_plan`."""
+        from discreet.trees.decision import decide_plan
+
+        return decide_plan(self, sizes, **how)
 
     def entry(self, estimate: Estimate | None, method: str, rules: Rules, confidence: float) -> dict[str, Any]:
         """What is published, as the record has it."""

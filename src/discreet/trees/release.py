@@ -18,6 +18,7 @@ from discreet.ledger.door import Answer
 from discreet.mechanisms.inputs import read_confidence
 from discreet.trees.components import margin_of
 from discreet.trees.count import asked_from
+from discreet.trees.decision import Deciding
 from discreet.trees.declaration import resolve_rules
 from discreet.trees.estimate import Ends, Estimate
 from discreet.trees.grain import rules_in_steps
@@ -42,7 +43,7 @@ __all__ = ["TreeRelease"]
 
 
 @dataclass(frozen=True)
-class TreeRelease(Publication):
+class TreeRelease(Deciding, Publication):
     """Counts of every region of every level: whole numbers, none negative, every parent the sum of its children.
 
     `release["county"]` is the table of a level; `release.totals("county")` that of its totals over all cells.

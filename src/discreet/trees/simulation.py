@@ -23,6 +23,7 @@ from discreet.core.release import number
 from discreet.errors import InputError
 from discreet.noise.bits import words
 from discreet.noise.replay import Replay
+from discreet.trees.measurement import Measurement
 from discreet.trees.methods import method_named
 from discreet.trees.rules import Rules
 from discreet.trees.shared_answers import Question, draw_answers
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from discreet.trees.plan import TreePlan
     from discreet.trees.release import TreeRelease
 
-__all__ = ["Simulation", "simulate", "simulate_release"]
+__all__ = ["Simulation", "cell_mix", "measure_made_up", "scattered", "simulate", "simulate_release"]
 
 Array = NDArray[np.int64]
 
@@ -91,8 +92,6 @@ def simulate(plan: TreePlan, expected: float) -> Simulation:
     """Try a plan out on a plausible table of `expected` people, or units. The same plan always gives the same."""
     from scipy.special import gammaincinv, ndtri
 
-    from discreet.trees.plan import measured_as
-
     tree, cells = plan.counted.tree, plan.counted.cells
     part = _first_leaves(tree, min(tree.leaves, max(50, _NUMBERS // cells)))
     bits = Replay(b"what a plan would do")
@@ -104,21 +103,32 @@ def simulate(plan: TreePlan, expected: float) -> Simulation:
         covariate = public[-1].sum(axis=1)[: part.leaves]
         size = covariate * np.exp(_STRAY * ndtri(_uniform(bits, part.leaves)))
         scale = expected / max(float(public[-1].sum()), 1e-9)
-    mix = 1 / np.arange(1, cells + 1)
-    means = np.minimum(size * scale, 1e12)[:, None] * (mix / mix.sum())
-    several, tabulation = plan.grain * plan.fine, replace(plan.counted, tree=part)
+    means = np.minimum(size * scale, 1e12)[:, None] * cell_mix(cells)
 
     def once() -> tuple[Array, Array]:
-        leaves = _scattered(means, bits)
-        sums, asked = part.sums(leaves), []
-        for measure in plan.measures:
-            true = measure.of(sums[measure.level], plan.counted.shape)
-            asked.append(Question(measure.level, measure.kind, measure.noise, true * several))
-        answers = draw_answers(part, asked, bits, pooled=plan.pooled)
-        measured = measured_as(tabulation, plan.measures, answers, several, pooled=plan.pooled)
+        leaves = scattered(means, bits)
+        measured = measure_made_up(plan, part, leaves, bits)
         return leaves.sum(axis=1), method_named(plan.method)(measured, Rules(covariate=covariate)).totals[-1]
 
     return _compared(once, part.leaves, tree.names[-1], float(plan.rounding))
+
+
+def measure_made_up(plan: TreePlan, part: Hierarchy, leaves: Array, bits: Bits) -> Measurement:
+    """What a plan would measure of a made-up table: counts of the leaves of its tree, or of a part of it."""
+    from discreet.trees.plan import measured_as
+
+    several, sums, asked = plan.grain * plan.fine, part.sums(leaves), []
+    for measure in plan.measures:
+        true = measure.of(sums[measure.level], plan.counted.shape)
+        asked.append(Question(measure.level, measure.kind, measure.noise, true * several))
+    answers = draw_answers(part, asked, bits, pooled=plan.pooled)
+    return measured_as(replace(plan.counted, tree=part), plan.measures, answers, several, pooled=plan.pooled)
+
+
+def cell_mix(cells: int) -> NDArray[np.float64]:
+    """How people are taken to be spread over cells, where nothing is known: with a long tail."""
+    mix = 1 / np.arange(1, cells + 1)
+    return np.asarray(mix / mix.sum())
 
 
 def simulate_release(release: TreeRelease) -> Simulation:
@@ -167,7 +177,7 @@ def _uniform(bits: Bits, many: int) -> NDArray[np.float64]:
     return found
 
 
-def _scattered(means: NDArray[np.float64], bits: Bits) -> NDArray[np.int64]:
+def scattered(means: NDArray[np.float64], bits: Bits) -> NDArray[np.int64]:
     """Whole numbers scattered about their means as Poisson's are; as normal ones where they are many."""
     from scipy.special import ndtri, pdtrik
 

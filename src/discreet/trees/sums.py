@@ -25,7 +25,7 @@ from discreet.trees.tree import Hierarchy
 if TYPE_CHECKING:
     from discreet.trees.release import TreeRelease
 
-__all__ = ["Figure", "Sum", "apart", "figure_of", "parse_sum", "sum_of", "weights_of"]
+__all__ = ["Figure", "Sum", "apart", "cell_weights", "figure_of", "parse_sum", "sum_of", "weights_of"]
 
 Reals = NDArray[np.float64]
 
@@ -239,7 +239,7 @@ def sum_of(release: TreeRelease, regions: Any, cells: Any, confidence: float) ->
 def weights_of(release: TreeRelease, regions: Any, cells: Any) -> tuple[Weights, bool]:
     """What is to be added up, in published numbers, and whether each is taken wholly or not at all."""
     leaves, whole = _leaf_weights(release.tree, regions)
-    return Weights(((leaves, release.valued(_cell_weights(release, cells))),)), whole
+    return Weights(((leaves, release.valued(cell_weights(release, cells))),)), whole
 
 
 def parse_sum(release: TreeRelease, text: str, field: str = "sum") -> tuple[dict[str, list[str]], dict[str, list[str]]]:
@@ -326,7 +326,7 @@ def _share(weight: Any, field: str) -> float:
     return read
 
 
-def _cell_weights(release: TreeRelease, cells: Any) -> Reals:
+def cell_weights(release: TreeRelease, cells: Any) -> Reals:
     """How much every cell counts. Of groups counted cumulatively, those of exactly the sizes named."""
     chosen = {} if cells is None else cells
     names = [name for name, _ in release.by]

@@ -9,7 +9,9 @@ from risky import (
     run,
 )
 
-from discreet.apps.attacks.inversion import SIDE, Inversion
+from discreet.apps.attacks.extraction import Extraction, Leak
+from discreet.apps.attacks.faces import SIDE
+from discreet.apps.attacks.inversion import Inversion, Likeness
 from discreet.apps.attacks.membership import Exposure
 from discreet.risk import judge_membership
 
@@ -61,12 +63,91 @@ def test_membership_is_shown_of_models_and_of_rows(tmp_path, capsys, monkeypatch
 
 def test_faces_are_shown_beside_what_came_out_of_the_weights(tmp_path, capsys, monkeypatch):
     faces = np.random.default_rng(1).normal(size=(6, SIDE * SIDE))
-    found = Inversion(6, 1.0, 1e-3, 0.85, 0.1, 1.0, 0.2, {"people": faces, "without a budget": faces})
+    kinds = (Likeness(0.95, 0.85, 1.0), Likeness(0.9, 0.5, 1.0), Likeness(0.05, 0.1, 0.2))
+    found = Inversion(6, 1.0, 1e-3, *kinds, {"people": faces, "without a budget": faces})
     with monkeypatch.context() as patched:
         patched.setattr("discreet.apps.cli.attack.invert_faces", lambda people, epsilon: found)
         drawn = tmp_path / "faces.svg"
         code, out, _ = run(capsys, "attack", "inversion", "--people", 6, "--json", "--picture", drawn)
-    assert (code, json.loads(out)["like_plain"]) == (0, 0.85)
+    assert (code, json.loads(out)["plain"]["alike"]) == (0, 0.85)
     assert drawn.read_text().startswith("<svg")
     pytest.importorskip("jax")
     assert run(capsys, "attack", "inversion", "--people", 1)[0] == 2
+
+
+def test_what_a_language_model_gives_away_is_shown(tmp_path, capsys, monkeypatch):
+    leaks = (Leak(None, (1, 1), ("1234", "77"), 1, 0.3), Leak(8.0, (90, 8000), ("", "is old"), 0, 0.33))
+    asked = []
+
+    def attack(*given, **named):
+        asked.append((given, named))
+        return Extraction(2000, ("pin of zoe 1234", "pin of wim 7777"), 1e-4, leaks)
+
+    monkeypatch.setattr("discreet.apps.cli.attack.extract_secrets", attack)
+    drawn = tmp_path / "codes.svg"
+    code, out, _ = run(capsys, "attack", "extract", "--secrets", 2, "--picture", drawn)
+    assert code == 0
+    assert "writes out 1 of 2 codes" in out
+    assert "Loss 0.330, +10%" in out
+    assert drawn.read_text().startswith("<svg")
+    run(capsys, "attack", "extract", "--epsilon", 4, "--also", 2, "--also", 0.5)
+    assert asked == [((2000, 2, 8.0), {"curve": (1.0,)}), ((2000, 4, 4.0), {"curve": (2.0, 0.5)})]
+
+
+def test_two_tables_are_intersected_and_drawn(tmp_path, capsys):
+    for name, illnesses in (("a", ["HIV", "colitis"]), ("b", ["HIV", "lupus", "hip"])):
+        rows = "".join(f"F,50-60,191**,{illness}\n" for illness in illnesses)
+        (tmp_path / f"{name}.csv").write_text("sex,age,zip,illness\n" + rows)
+    files = (tmp_path / "a.csv", tmp_path / "b.csv")
+    line = ("attack", "intersect", *files, "--on", "sex,age,zip", "--sensitive", "illness")
+    code, out, _ = run(capsys, *line, "--person", "sex=F,age=55,zip=19104", "--picture", tmp_path / "left.svg")
+    assert code == 0
+    assert "leave HIV" in out
+    assert "The price" in out
+    assert (tmp_path / "left.svg").read_text().startswith("<svg")
+    code, out, _ = run(capsys, *line, "--json")
+    assert json.loads(out)["told"] == 1
+    assert run(capsys, *line, "--person", "sex")[0] == 2
+
+
+def test_ages_follow_from_averages_given_by_hand(capsys):
+    code, out, _ = run(capsys, "attack", "averages", "--json")
+    assert (code, json.loads(out)["ages"]["Cid"]) == (0, 29)
+    own = ("attack", "averages", "--average", "Ann,Bob=30.0", "--average", "Ann=28.0", "--json")
+    code, out, _ = run(capsys, *own)
+    assert (code, json.loads(out)["alone"]) == (0, {"Ann": 28, "Bob": 32})
+    assert run(capsys, "attack", "averages", "--known", "Bob=old")[0] == 2
+
+
+def test_ratings_runs_and_salaries_are_attacked(tmp_path, capsys):
+    drawn = tmp_path / "found.svg"
+    code, out, _ = run(capsys, "attack", "ratings", "--people", 200, "--json", "--picture", drawn)
+    assert (code, json.loads(out)["people"]) == (0, 200)
+    assert drawn.read_text().startswith("<svg")
+    code, out, _ = run(capsys, "attack", "heatmap", "--people", 200, "--guards", 5)
+    assert code == 0
+    assert "The price" in out
+    code, out, _ = run(capsys, "attack", "difference", "--of", "means", "--people", 50, "--json")
+    found = json.loads(out)
+    assert round(found["exact"]) == found["salary"]
+    for wrong in (("--of", "medians"), ("--of", "means", "--bound", 0)):
+        assert run(capsys, "attack", "difference", *wrong)[0] == 2
+
+
+def test_somebodys_own_tables_and_people_are_attacked(tmp_path, capsys):
+    people = tmp_path / "people.csv"
+    lines = ["block,age,sex,race,name", "1,30,F,x,Ann", "1,44,M,x,Bob", "1,45,M,x,Cyd", "1,46,M,y,Dan"]
+    people.write_text("\n".join(lines) + "\n")
+    voters = tmp_path / "voters.csv"
+    voters.write_text("block,name,age,sex\n1,Ann,30,F\n")
+    code, out, _ = run(capsys, "attack", "census", "--data", people, "--register", voters, "--json")
+    found = json.loads(out)
+    assert (code, found["people"], found["registered"]) == (0, 4, 1)
+    tables = tmp_path / "tables.csv"
+    tables.write_text("block,sex,race,from,to,count,mean,median\n1,,,,,1,33,33\n1,F,x,,,1,,\n")
+    code, out, _ = run(capsys, "attack", "census", "--tables", tables, "--register", voters)
+    assert code == 0
+    assert "1 of 1 blocks" in out
+    assert "33" in out
+    assert run(capsys, "attack", "census", "--register", voters)[0] == 2
+    assert run(capsys, "attack", "census", "--tables", tables, "--data", people)[0] == 2

@@ -24,3 +24,45 @@ def test_calibrate_answers_in_all_directions():
     )
     run("calibrate", "noise", "--epsilon", "nan", code=2)
     run("calibrate", "noise", code=2)
+
+
+def told(*words):
+    return json.loads(run("calibrate", *words, "--json").stdout)
+
+
+def test_an_epsilon_may_be_written_as_a_logarithm():
+    assert told("odds", "--epsilon", "ln3", "--prior", "0.02")["posteriors"][0]["high"] == pytest.approx(
+        0.0577, abs=1e-4
+    )
+    assert told("noise", "--epsilon", "log(3)")["scale"] == pytest.approx(0.91024, abs=1e-5)
+    assert "ln3" in run("calibrate", "noise", "--epsilon", "three", code=2).stderr
+
+
+def test_the_errors_and_the_sigma_of_the_lectures_are_told():
+    """Ten answers at epsilon 0.01 are off by 1,000 in sum; the textbook's sigma is 4.845 where 3.740 will do."""
+    assert told("noise", "--epsilon", "0.01", "--outputs", "10")["expected_l1"] == pytest.approx(1000, rel=1e-4)
+    both = told("noise", "--epsilon", "1", "--delta", "1e-5")
+    assert (round(both["classic_sigma"], 3), round(both["sigma"], 2)) == (4.845, 3.74)
+    assert "more than is needed" in run("calibrate", "noise", "--epsilon", "1", "--delta", "1e-5").stdout
+    assert "too little" in run("calibrate", "noise", "--epsilon", "12", "--delta", "1e-5").stdout
+    assert "expected_l1" not in told("noise", "--rho", "1")
+
+
+def test_a_choice_is_told_with_its_chances_its_error_and_the_rows_it_takes():
+    price = told("choose", "--epsilon", "1", "--scores", "2.1,3.9,0", "--sensitivity", "4.1")
+    assert [round(chance, 3) for chance in price["chances"]] == [0.331, 0.412, 0.256]
+    assert price["rows_needed"] == {"0.1": 73, "0.01": 728}
+    assert price["behind"] == pytest.approx(29.83, abs=0.01)
+    vaccine = ("choose", "--epsilon", "1", "--scores", "8,3")
+    assert round(told(*vaccine)["chances"][0], 3) == 0.924
+    assert told(*vaccine, "--method", "permute-and-flip")["chances"][0] > 0.95
+    assert told(*vaccine, "--monotone")["behind"] == pytest.approx(told(*vaccine)["behind"] / 2)
+    assert "at most" in run("calibrate", "choose", "--epsilon", "1", "--options", "10").stdout
+    for wrong in (
+        ["--options", "3", "--scores", "1,2"],
+        [],
+        ["--scores", "a,b"],
+        ["--options", "3", "--sensitivity", "0"],
+    ):
+        run("calibrate", "choose", "--epsilon", "1", *wrong, code=2)
+    run("calibrate", "choose", "--epsilon", "1", "--options", "3", "--method", "best", code=2)

@@ -22,6 +22,7 @@ NOT_RUN = {
     "survey serve": "never ends",
     "audit self": "half a minute; make audit runs it",
     "attack membership": "trains a network; tests/apps/attacks runs it",
+    "attack extract": "trains three models; tests/apps/attacks runs it",
     "attack inversion": "trains a network; tests/apps/attacks runs it",
     "attack census": "solves for seconds; tests/risk runs it",
     "calibrate training": "searches for seconds; tests/accounting runs it",

@@ -129,3 +129,24 @@ def test_a_model_of_ones_own_is_trained_by_its_name(folder):
 def test_progress_says_what_is_public():
     assert progress_line("training: step 1 of 9", 0.5, 0, 0, 0.1).endswith("epsilon so far at most 0.5")
     assert progress_line("training: step 1 of 9", 0.81241, 0, 0, 0.1).endswith("at most 0.8125")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--rows", "abc"], "`--rows` must be a whole number; got 'abc'."),
+        (["--rows=1.5"], "`--rows` must be a whole number; got '1.5'."),
+        (["--warmup", "21"], "`--warmup` must be at most the 20 steps of the run; got 21."),
+    ],
+)
+def test_what_is_wrong_with_a_number_is_said_in_words(folder, words, says):
+    found = run("train", "plan", *FIXED, *words, cwd=folder, code=2)
+    assert says in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_notes_name_options_as_they_are_typed(folder):
+    text = run("train", "plan", *FIXED, "--noise", "device", cwd=folder).stdout
+    assert "--report-loss ... shows" in text
+    assert "--noise exact needs none" in text
+    assert "report_loss=" not in text

@@ -43,6 +43,7 @@ GOOD = {  # requests that are answered, by the path before /plan and /release: m
     "relations": [{"parent": ["county"], "epsilon": "1/8"}],  # refused: every row is another person
     "train": [{"target": "county", "epsilon": 1, "steps": 1, "examples": 3, "lot": 1}],
     "search": [{"target": "county", "epsilon": 1, "steps": 1, "examples": 3, "settings": [{"rate": 1}]}],
+    "choose": [{"score": "county", "epsilon": "1/8"}, {"score": "age * option", "options": [1, "2"], "epsilon": 100}],
     "batch": [{"questions": {"n": "SELECT COUNT(*) AS n FROM people"}, "epsilon": "1/8"}],
     "stream": [{"query": "SELECT COUNT(*) AS n FROM people", "period": "age/60", "epsilon": "1/8"}],
     "detail": [{"levels": ["county"], "groups": {"old": "age > 50"}, "details": {"age": ["age/60"]}, "epsilon": "1/8"}],

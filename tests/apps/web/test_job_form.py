@@ -62,7 +62,13 @@ def test_a_viewer_prices_and_cannot_spend_and_no_form_of_elsewhere_is_taken(serv
     priced = vera.post("/d/people/map", TREE)
     assert "may not spend" in priced.text
     assert "Spend and begin" not in priced.text
-    for path in ("/d/people/map/release", "/d/people/synthetic/release", "/d/people/jobs/x/again", "/audit/run"):
+    for path in (
+        "/d/people/map/release",
+        "/d/people/synthetic/release",
+        "/d/people/jobs/x/again",
+        "/audit/run",
+        "/attacks/averages",
+    ):
         assert vera.post(path, {**TREE, "confirm": "0.5"}).status_code == 403
         ann = signed(service, "custodian", f"c{path}"[:60])
         assert ann.post(path, {**TREE, "confirm": "0.5"}, csrf="0" * 64).status_code == 403

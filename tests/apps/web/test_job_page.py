@@ -38,6 +38,7 @@ ENDS = {"origin": "home", "destination": "work"}
 RUN = {"target": "home", "examples": "60", "lot": "20", "steps": "2", "features": "age"}
 PRICE = {"way": "epsilon", "epsilon": "0.25"}
 FILLED = {
+    "choose": {"score": "CASE WHEN age > option THEN 1 ELSE 0 END", "options": "3,5", **PRICE},
     "batch": {"questions": f"n={SQL}\nages={SQL} WHERE age = 5", **PRICE},
     "stream": {"query": SQL, "period": "age/5", **PRICE},
     "detail": {"levels": "home", "groups": "old: age = 5", "details": "work: work", **PRICE},

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from fractions import Fraction
 
 import numpy as np
-from estimator_rows import ADDITIVE, ALL, BAYES, CURVES, FOREST, REGRESSION, TREES, few_rows, open_ledger, rows
+from estimator_rows import ADDITIVE, ALL, BAYES, CURVES, FOREST, GROVE, REGRESSION, TREES, open_ledger, rows
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -33,6 +33,7 @@ from discreet.learn.estimators import (
     DPLinearRegression,
     DPNaiveBayes,
     DPRandomForest,
+    DPRandomForestRegressor,
     DPSGDClassifier,
 )
 from discreet.learn.estimators.sums import SumMeter
@@ -65,6 +66,7 @@ FAILED = {
         "check_decision_proba_consistency",
     ],
     "DPAdditiveRegression": ["check_dtype_object"],
+    "DPRandomForestRegressor": ["check_dtype_object"],
     "DPRandomForest": ["check_dtype_object", "check_classifiers_classes", "check_classifiers_train"],
     "DPNaiveBayes": ["check_dtype_object", "check_classifiers_classes", "check_classifiers_train"],
 }
@@ -190,6 +192,8 @@ def test_what_is_refused_before_anything_is_spent(model, settings, field):
         (ADDITIVE, {"rounds": 0}, "rounds"),
         (ADDITIVE, {"classes": None}, "classes"),
         (CURVES, {"target_bounds": None}, "target_bounds"),
+        (GROVE, {"target_bounds": None}, "target_bounds"),
+        (GROVE, {"max_depth": 0}, "max_depth"),
         (FOREST, {"n_estimators": 0}, "n_estimators"),
         (FOREST, {"max_depth": 17}, "max_depth"),
         (FOREST, {"n_estimators": 10_000, "max_depth": 16}, "max_depth"),
@@ -249,6 +253,7 @@ MODELS = {
     "k-means": DPKMeans(3, **SUMS),
     "trees": DPBoostedTrees(**SUMS, classes=2, rounds=2),
     "forest": DPRandomForest(**SUMS, classes=2),
+    "forest regression": DPRandomForestRegressor(**SUMS, target_bounds=(0, 1)),
     "additive": DPAdditiveModel(**SUMS, classes=2),
     "additive regression": DPAdditiveRegression(**SUMS, target_bounds=(0, 1)),
     "linear": DPLinearClassifier(**DESCENT),
@@ -295,7 +300,7 @@ def published(model, count, path):
     ledger = Ledger.open(path / f"{count}.db", create=True)
     parts = [Allotment("all", "plan" if "steps" in vars(model) and "clip" in vars(model) else "zcdp", **PRICE)]
     ledger.create("visits", Budget(**PRICE, allotments=parts), who="test")
-    features, targets = few_rows(count)
+    features, targets = rows(count)
     model = clone(model).set_params(ledger=ledger, dataset="visits", allotment="all", who="ann", release="r")
     model.fit(features, targets)
     fitted = {name: plain(value) for name, value in vars(model).items() if name.endswith("_") and "__" not in name}
@@ -333,7 +338,7 @@ def test_an_exact_count_is_found_out(drowned, tmp_path, monkeypatch):
 
 @pytest.mark.statistical
 def test_the_count_that_is_bought_has_the_noise_that_is_paid_for():
-    features, targets = few_rows(300)
+    features, targets = rows(300)
     model = clone(MODELS["linear"]).set_params(steps=1)
     found = [clone(model).fit(features, targets).recipe_.examples - 300 for _ in range(30)]
     (count,) = [one for one in model.fit(features, targets).loss_.losses if isinstance(one, LaplaceNoise)]
@@ -343,7 +348,7 @@ def test_the_count_that_is_bought_has_the_noise_that_is_paid_for():
 
 
 def test_a_declared_number_of_rows_is_taken_as_it_is_and_costs_nothing():
-    features, targets = few_rows(300)
+    features, targets = rows(300)
     model = clone(MODELS["net"]).set_params(examples=1000, lot=50, delta="1e-6").fit(features, targets)
     assert (model.recipe_.examples, model.recipe_.lot) == (1000, 50)
     assert model.loss_ == model.recipe_.cost
@@ -358,7 +363,7 @@ def test_a_declared_number_of_rows_is_taken_as_it_is_and_costs_nothing():
 
 
 def test_messages_do_not_hold_the_number_of_rows():
-    features, targets = few_rows(317)
+    features, targets = rows(317)
     with pytest.raises(InputError) as caught:
         DPNaiveBayes(**SUMS, classes=2).fit(features, targets[:316])
     assert "317" not in str(caught.value)

@@ -28,6 +28,7 @@ MODELS = [
     estimators.DPKMeans(2, **SUMS),
     estimators.DPBoostedTrees(**SUMS, classes=2, rounds=2),
     estimators.DPRandomForest(**SUMS, classes=2),
+    estimators.DPRandomForestRegressor(**SUMS, target_bounds=(0, 1)),
     estimators.DPAdditiveModel(**SUMS, classes=2),
     estimators.DPAdditiveRegression(**SUMS, target_bounds=(0, 1)),
     estimators.DPLinearClassifier(**DESCENT),

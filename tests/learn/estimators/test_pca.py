@@ -9,7 +9,7 @@ pytest.importorskip("jax")
 
 
 import numpy as np
-from estimator_rows import CERTAIN, few_rows
+from estimator_rows import CERTAIN, rows
 from sklearn.decomposition import PCA
 
 from discreet.learn.estimators import (
@@ -44,7 +44,7 @@ def test_components_from_the_origin_and_cut_rows():
 
 
 def test_components_from_the_origin_buy_a_count_or_take_the_declared_one():
-    features, _ = few_rows(300)
+    features, _ = rows(300)
     bought = DPPCA(rho=1, bounds=(-1, 1), centered=False).fit(features)
     assert bought.n_rows_ == pytest.approx(300, abs=100)
     declared = DPPCA(rho=1, bounds=(-1, 1), centered=False, examples=300).fit(features)

@@ -13,43 +13,45 @@ from estimator_rows import farthest
 
 from chance import fits, gaussian_pmf, laplace_pmf
 from discreet.errors import InputError
+from discreet.learn import estimators
 from discreet.learn.estimators import (
-    DPPCA,
-    DPAdditiveModel,
-    DPAdditiveRegression,
-    DPBoostedTrees,
-    DPKMeans,
-    DPLinearRegression,
-    DPNaiveBayes,
-    DPRandomForest,
     additive_model,
     boosted_trees,
+    forest_regressor,
     kmeans,
     linear_regression,
     naive_bayes,
     pca,
     random_forest,
 )
+from discreet.learn.estimators.forest_regressor import leaf_parts, slope_sums
 from discreet.learn.estimators.plan import read_price
 from discreet.learn.estimators.random_forest import count_leaves
 from discreet.learn.estimators.sums import FINE, RADIUS, SumMeter, fine, moment_noise, room, second_moments, whole_rows
 
 BOX = ([-1, 0, -5], [1, 10, 5])
 ESTIMATORS = {
-    "regression": DPLinearRegression(rho=1, bounds=BOX, target_bounds=(0, 2)),
-    "regression, cut": DPLinearRegression(rho=1, bounds=BOX, target_bounds=(0, 2), norm=0.7, origin=0),
-    "pca": DPPCA(rho=1, bounds=BOX),
-    "pca, cut": DPPCA(rho=1, bounds=BOX, norm=2.0, centered=False),
-    "bayes": DPNaiveBayes(rho=1, bounds=BOX, classes=2, malformed="absorb"),
-    "bayes, codes": DPNaiveBayes(rho=1, bounds=BOX, classes=2, categories={1: 4}, malformed="absorb"),
-    "kmeans": DPKMeans(3, rho=1, bounds=BOX),
-    "trees": DPBoostedTrees(rho=1, bounds=BOX, classes=2, rounds=2, leaves=3, malformed="absorb"),
-    "trees, codes": DPBoostedTrees(rho=1, bounds=BOX, classes=3, categories={1: 4}, rounds=2, malformed="absorb"),
-    "additive": DPAdditiveModel(rho=1, bounds=BOX, classes=2, rounds=2, malformed="absorb"),
-    "additive, codes": DPAdditiveModel(rho=1, bounds=BOX, classes=3, categories={1: 4}, rounds=2, malformed="absorb"),
-    "additive regression": DPAdditiveRegression(rho=1, bounds=BOX, target_bounds=(-1, 2), rounds=2),
-    "forest": DPRandomForest(rho=1, bounds=BOX, classes=2, malformed="absorb"),
-    "forest, codes": DPRandomForest(rho=1, bounds=BOX, classes=3, categories={1: 4}, malformed="absorb"),
+    "regression": estimators.DPLinearRegression(rho=1, bounds=BOX, target_bounds=(0, 2)),
+    "regression, cut": estimators.DPLinearRegression(rho=1, bounds=BOX, target_bounds=(0, 2), norm=0.7, origin=0),
+    "pca": estimators.DPPCA(rho=1, bounds=BOX),
+    "pca, cut": estimators.DPPCA(rho=1, bounds=BOX, norm=2.0, centered=False),
+    "bayes": estimators.DPNaiveBayes(rho=1, bounds=BOX, classes=2, malformed="absorb"),
+    "bayes, codes": estimators.DPNaiveBayes(rho=1, bounds=BOX, classes=2, categories={1: 4}, malformed="absorb"),
+    "kmeans": estimators.DPKMeans(3, rho=1, bounds=BOX),
+    "trees": estimators.DPBoostedTrees(rho=1, bounds=BOX, classes=2, rounds=2, leaves=3, malformed="absorb"),
+    "trees, codes": estimators.DPBoostedTrees(
+        rho=1, bounds=BOX, classes=3, categories={1: 4}, rounds=2, malformed="absorb"
+    ),
+    "additive": estimators.DPAdditiveModel(rho=1, bounds=BOX, classes=2, rounds=2, malformed="absorb"),
+    "additive, codes": estimators.DPAdditiveModel(
+        rho=1, bounds=BOX, classes=3, categories={1: 4}, rounds=2, malformed="absorb"
+    ),
+    "additive regression": estimators.DPAdditiveRegression(rho=1, bounds=BOX, target_bounds=(-1, 2), rounds=2),
+    "forest": estimators.DPRandomForest(rho=1, bounds=BOX, classes=2, malformed="absorb"),
+    "forest, codes": estimators.DPRandomForest(rho=1, bounds=BOX, classes=3, categories={1: 4}, malformed="absorb"),
+    "forest regression": estimators.DPRandomForestRegressor(
+        rho=1, bounds=BOX, target_bounds=(-1, 2), malformed="absorb"
+    ),
 }
 
 
@@ -88,6 +90,8 @@ def _too_long(steps, norm, radius):
         ("additive", additive_model, "gradients", lambda scores, targets: np.full_like(scores, 2**12 + 1)),
         ("additive regression", additive_model, "residuals", lambda scores, targets: 8 * (scores - targets[:, None])),
         ("forest", random_forest, "count_leaves", lambda *given: 2 * count_leaves(*given)),
+        ("forest regression", forest_regressor, "leaf_parts", lambda steps: 2 * leaf_parts(steps)),
+        ("forest regression", forest_regressor, "slope_sums", lambda *given: 40 * slope_sums(*given)),
         ("bayes", naive_bayes, "norms", lambda columns: (2**12, 2**24)),
     ],
 )

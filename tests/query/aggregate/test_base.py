@@ -11,7 +11,18 @@ from sql_schema import scope_of
 from discreet.data.column import Integer, Real
 from discreet.data.schema import Schema
 from discreet.errors import InputError
-from discreet.query.aggregate import PRIVATE, Aggregate, aggregate_from, count, mean, settled, std, total, variance
+from discreet.query.aggregate import (
+    PRIVATE,
+    Aggregate,
+    Share,
+    aggregate_from,
+    count,
+    mean,
+    settled,
+    std,
+    total,
+    variance,
+)
 from discreet.query.aggregate.base import read_limits, rows_of
 from discreet.query.aggregate.pairs import Paired
 from discreet.query.function import kinds
@@ -93,8 +104,8 @@ def test_a_complete_column_shares_the_count_of_rows():
 @pytest.mark.parametrize("kind", [kind for kind in kinds() if issubclass(kind, Aggregate)], ids=lambda k: k.__name__)
 def test_every_name_in_sql_is_read_by_its_own_class_alone(kind):
     for name, fields in kind.functions[0].sql.items():
-        columns = ["pay", "age"] if issubclass(kind, Paired) else ["pay"]
+        columns = ["pay", "age"] if issubclass(kind, Paired) else ["pay > 1"] if kind is Share else ["pay"]
         node = sqlglot.parse_one(f"SELECT {name}({', '.join(columns)})", read="duckdb").expressions[0]
-        assert kind.read_sql(node, SCOPE) == kind(*columns, **fields)
+        assert kind.read_sql(node, SCOPE) == kind(*columns, **fields).canonical(SCOPE.schema)
         others = [other for other in kinds() if issubclass(other, Aggregate) and other is not kind]
         assert [other.read_sql(node, SCOPE) for other in others] == [None] * len(others)

@@ -1,7 +1,8 @@
 """Attacks that need a model or a synthetic table to attack: made here, on made-up people, with and without a budget.
 
-`attack_model` and `attack_rows` tell members from others (`Exposure`); `invert_faces` draws people from the weights of
-a model (`Inversion`).
+`attack_model` and `attack_rows` tell members from others (`Exposure`); `invert_faces` draws people out of a network
+that knows them (`Inversion`); `extract_secrets` asks a language model for planted secrets (`Extraction`).
+`ATTACKS` lists all that need nothing but an epsilon.
 """
 
 from __future__ import annotations
@@ -11,7 +12,14 @@ from typing import TYPE_CHECKING
 from discreet.core.lazy import lazy
 
 if TYPE_CHECKING:
+    from discreet.apps.attacks.catalogue import ATTACKS as ATTACKS
+    from discreet.apps.attacks.catalogue import Attack as Attack
+    from discreet.apps.attacks.catalogue import find_attack as find_attack
+    from discreet.apps.attacks.extraction import Extraction as Extraction
+    from discreet.apps.attacks.extraction import Leak as Leak
+    from discreet.apps.attacks.extraction import extract_secrets as extract_secrets
     from discreet.apps.attacks.inversion import Inversion as Inversion
+    from discreet.apps.attacks.inversion import Likeness as Likeness
     from discreet.apps.attacks.inversion import invert_faces as invert_faces
     from discreet.apps.attacks.membership import Exposure as Exposure
     from discreet.apps.attacks.membership import attack_model as attack_model
@@ -21,8 +29,19 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazy(
     __name__,
     {
+        "catalogue": (
+            "ATTACKS",
+            "Attack",
+            "find_attack",
+        ),
+        "extraction": (
+            "Extraction",
+            "Leak",
+            "extract_secrets",
+        ),
         "inversion": (
             "Inversion",
+            "Likeness",
             "invert_faces",
         ),
         "membership": (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.noise.bits import SystemBits, words
+from discreet.noise.bits import SystemBits
+from discreet.risk.draws import draw_even
 
 __all__ = ["even", "normal"]
 
@@ -14,8 +15,7 @@ Floats = NDArray[np.float64]
 
 def even(*shape: int) -> Floats:
     """Numbers from 0 up to 1."""
-    drawn = (words(SystemBits(), int(np.prod(shape))) >> np.uint64(11)) * 2.0**-53
-    return np.asarray(drawn.reshape(shape), dtype=np.float64)
+    return draw_even(SystemBits(), *shape)
 
 
 def normal(*shape: int) -> Floats:

@@ -8,6 +8,7 @@ MODULES = (
     *gate.MODULES,
     "discreet.apps.audits.questions",
     "discreet.apps.audits.learn",
+    "discreet.apps.audits.estimators",
     "discreet.apps.audits.hierarchy",
     "discreet.apps.audits.synth",
     "discreet.apps.audits.local",

@@ -17,8 +17,7 @@ from attrs import evolve
 from discreet.audit.claim import AnyClaim
 from discreet.audit.gate import Subject
 from discreet.audit.outputs import Pair, buffered
-from discreet.learn.recipe import Recipe
-from discreet.learn.trainer import train
+from discreet.learn import Recipe, train
 
 __all__ = ["planted", "subjects"]
 

@@ -19,7 +19,7 @@ from discreet.audit.gate import Subject
 from discreet.audit.outputs import Pair, buffered, repeated
 from discreet.core.release import Release
 from discreet.core.unit import Unit
-from discreet.curator import Question, open_curator
+from discreet.curator import Curator, Question, open_curator
 from discreet.curator.offer import Offer
 from discreet.data.column import Category, Integer, Text
 from discreet.data.schema import Schema
@@ -44,7 +44,7 @@ _GREEDY: list[Row] = [("ann", 10)] * 5
 
 
 def subjects() -> Iterator[Subject]:
-    """Aggregates by group, keys that are discovered, and a choice."""
+    """Aggregates by group, keys that are discovered, and choices."""
     unit = Unit("person", groups=1, rows=2)
     yield _grouped("count", lambda q: q.agg(n=count()).plan(epsilon=1), unit, _GREEDY)
     yield _grouped("people", lambda q: q.agg(n=people()).plan(epsilon=1), unit, _GREEDY)
@@ -55,6 +55,7 @@ def subjects() -> Iterator[Subject]:
     yield _grouped("median", lambda q: q.agg(n=median("value", interval=False)).plan(epsilon=1), Unit(), _ONE)
     yield Subject("discovered keys", "question", _discovered, _RUNS)
     yield Subject("most common value", "question", _top, 25, tier=2)
+    yield Subject("choice of an option", "question", _choose, 25, tier=2)
 
 
 def planted() -> Iterator[Subject]:
@@ -181,3 +182,22 @@ def _top() -> tuple[AnyClaim, Sequence[Pair]]:
     ]
     sides = [repeated(lambda job=job: job.column("name")[0]) for job in jobs]  # type: ignore[misc]
     return jobs[0].cost, [Pair(sides[0], sides[1], "one person with the value a, and nobody")]
+
+
+def _choose() -> tuple[AnyClaim, Sequence[Pair]]:
+    """A price for a good, by what two bids or one would pay: slow runs, and few, as above."""
+    import pyarrow
+
+    schema = Schema("bids", {"bid": Integer(0, 4, nullable=False)})
+    score = "CASE WHEN bid >= option THEN option ELSE 0 END"
+    jobs = [
+        _Job(
+            pyarrow.table({"bid": pyarrow.array(bids, pyarrow.int64())}),
+            schema,
+            _PURE,
+            lambda question: Curator(question.desk).choose([1, 4], score=score).plan(epsilon=1),
+        )
+        for bids in ([2, 4], [2])
+    ]
+    sides = [repeated(lambda job=job: job.column("option")[0]) for job in jobs]  # type: ignore[misc]
+    return jobs[0].cost, [Pair(sides[0], sides[1], "a bid of 4 beside one of 2, or not")]

@@ -6,6 +6,7 @@ import json
 import sys
 import warnings
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Annotated
 
 import typer
@@ -63,6 +64,9 @@ def _run(words: list[str]) -> None:
         code = app(words, standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except _UsageProblem as problem:
+        if said := _misread(problem, words):
+            _complain("InputError", said, words)
+            sys.exit(2)
         problem.show()  # type: ignore[attr-defined]
         sys.exit(problem.exit_code)  # type: ignore[attr-defined]
     except (typer.Abort, KeyboardInterrupt):
@@ -71,6 +75,24 @@ def _run(words: list[str]) -> None:
     except DiscreetError as problem:
         _complain(type(problem).__name__, str(problem), words)
         sys.exit(exit_code(problem))
+
+
+def _misread(problem: Exception, words: Sequence[str]) -> str | None:
+    """What is wrong with the value of an option that should be a number, as errors here say it; None of other problems.
+
+    The library that reads options says what its own parser could not do.
+    """
+    option, said = getattr(problem, "param", None), str(getattr(problem, "message", ""))
+    kind = "a whole number" if "integer" in said else "a number" if "number" in said or "float" in said else None
+    if option is None or kind is None:
+        return None
+    for flag in option.opts:
+        pairs = pairwise(words)
+        values = [value for word, value in pairs if word == flag]
+        values += [word.partition("=")[2] for word in words if word.startswith(f"{flag}=")]
+        if values:
+            return str(InputError(flag, values[-1], kind))
+    return None
 
 
 def exit_code(problem: DiscreetError) -> int:

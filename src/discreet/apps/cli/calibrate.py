@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Annotated
 
@@ -17,13 +18,16 @@ from discreet.accounting import (
     posterior,
     readable,
     rho_within,
+    textbook_sigma,
     zcdp,
 )
 from discreet.apps.cli.output import AsJson, say, show_json, show_table
+from discreet.core.exact import as_written
 from discreet.core.loss import Approx, Pure
 from discreet.core.sensitivity import Sensitivity
 from discreet.errors import MISSING, InputError, Phrase
-from discreet.mechanisms import Gaussian, Laplace
+from discreet.mechanisms import Exponential, Gaussian, Laplace, PermuteAndFlip
+from discreet.query.choose_plan import rows_needed
 
 __all__ = ["app"]
 
@@ -66,11 +70,21 @@ def noise(
     name, field = ("Laplace", "scale") if isinstance(mechanism, Laplace) else ("Gaussian", "sigma")
     width = getattr(mechanism, field)
     error = mechanism.error(confidence, outputs)
+    classic = None if epsilon is None or delta is None else textbook_sigma(epsilon, delta, one_unit)
+    off = mechanism.expected_l1(outputs) if isinstance(mechanism, Laplace) else None
     if as_json:
         row = {"mechanism": name.lower(), field: float(width), "exact": str(width), "variance": mechanism.variance}
+        row |= {} if off is None else {"expected_l1": off}
+        row |= {} if classic is None else {"classic_sigma": classic}
         show_json({**row, "confidence": confidence, "outputs": outputs, "error": error, "price": price})
         return
     say(f"{price}: discrete {name} noise, {field} {readable(width)}.")
+    if classic is not None:
+        than = "more than is needed" if classic >= float(width) else "too little for this price"
+        say(f"The textbook's sigma, sqrt(2 ln(1.25/delta))/epsilon times the L2 sensitivity, is {classic:.4g}: {than}.")
+    if off is not None:
+        together = "The answer is" if outputs == 1 else f"All {outputs:,} answers together are"
+        say(f"{together} off by {off:,.6g} on average.")
     together = "The answer stays" if outputs == 1 else f"All {outputs:,} answers stay"
     say(f"{together} within +-{error:,} with probability {percent(confidence)}.")
 
@@ -94,6 +108,45 @@ def budget(
     rows = [["Laplace", f"epsilon = {readable(epsilon)}"], ["Gaussian", f"rho = {readable(rho)}"]]
     several = "" if outputs == 1 else f", all {outputs:,} at once"
     show_table(f"Within +-{within} with probability {percent(confidence)}{several}", ["noise", "costs"], rows)
+
+
+@app.command("choose")
+def choose(
+    epsilon: Annotated[str, typer.Option(help="Privacy loss of the choice.")],
+    options: Annotated[int | None, typer.Option(help="How many options there are; not with --scores.")] = None,
+    scores: Annotated[str | None, typer.Option(help="Known scores, to see the chances: 2.1,3.9,0.")] = None,
+    moved: Annotated[str, typer.Option("--sensitivity", help="How far one unit moves a score.")] = "1",
+    monotone: Annotated[bool, typer.Option("--monotone", help="A unit moves all scores the same way.")] = False,
+    method: Annotated[str, typer.Option(help="exponential or permute-and-flip.")] = "exponential",
+    confidence: Confidence = 0.95,
+    as_json: AsJson = False,
+) -> None:
+    """How far behind the best a choice of one option may be, from how many rows on that is little, and the chances."""
+    known = [as_written(part.strip(), "--scores") for part in (scores or "").split(",") if part.strip()]
+    if (options is None) == (not known):
+        raise InputError("--options", Phrase("both" if known else "none"), "given, or --scores instead")
+    many, each = options or len(known), as_written(moved, "--sensitivity")
+    if each <= 0:
+        raise InputError("--sensitivity", moved, "more than zero")
+    kinds: dict[str, type[Exponential | PermuteAndFlip]]
+    kinds = {"exponential": Exponential, "permute-and-flip": PermuteAndFlip}
+    if method not in kinds:
+        raise InputError("--method", method, among=kinds)
+    step = Fraction(1, math.lcm(each.denominator, *(score.denominator for score in known)))
+    choice = kinds[method](epsilon, sensitivity=int(each / step), monotone=monotone)
+    behind = choice.error(confidence, many) * step
+    chances = choice.probabilities([int(score / step) for score in known]) if known else []
+    needed = {share: rows_needed(behind, Fraction(share) * each) for share in ("0.1", "0.01")}
+    if as_json:
+        row = {"options": many, "behind": float(behind), "confidence": confidence, "rows_needed": needed}
+        show_json({"method": method, **row, **({"chances": chances} if known else {})})
+        return
+    if known:
+        rows = [[readable(score), f"{chance:.3f}"] for score, chance in zip(known, chances, strict=True)]
+        show_table(f"epsilon = {epsilon}, {method}", ["score", "chance"], rows, numbers=2)
+    say(f"The choice is at most {readable(behind)} behind the best with probability {percent(confidence)}.")
+    sizes = " and ".join(f"{percent(float(share))} of it from {rows:,} rows on" for share, rows in needed.items())
+    say(f"If each row adds up to {moved} to the best score, that is at most {sizes}.")
 
 
 @app.command("odds")

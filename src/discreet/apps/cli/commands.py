@@ -39,7 +39,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "search": (_KIND, "Models tuned privately: plan, release, show."),
     "loads": (_KIND, "Loads of a power grid, hidden: plan, release, show."),
     "survey": ("survey:app", "Surveys randomised on the respondent's device."),
-    "releases": ("ledger:releases_app", "Stored releases, read again for free: list, show, publish."),
+    "releases": ("ledger:releases_app", "Stored releases, read again for free: list, show, publish, decide."),
     "ledger": ("ledger:ledger_app", "Budgets and charges: show, verify, raise, ..."),
     "calibrate": ("calibrate:app", "Noise for a budget, and what an epsilon means."),
     "attack": ("attack:app", "Attacks to run and to show, and to see failing under a budget."),

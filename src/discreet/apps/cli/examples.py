@@ -81,6 +81,9 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "discreet search release people.csv --target sex --examples 5000 --steps 9 --try rate=1 --epsilon 1 --id b -y",
     ),
     "search show": ("discreet search show b --out best.npz",),
+    "choose plan": ("discreet choose plan people.csv --score sector --epsilon 0.05",),
+    "choose release": ("discreet choose release people.csv --score sector --epsilon 0.01 --id sector -y",),
+    "choose show": ("discreet choose show sector",),
     "batch plan": (
         "discreet batch plan people.csv --question 'n=SELECT COUNT(*) AS n FROM people' "
         "--question 'pay=SELECT sex, AVG(pay) AS pay FROM people GROUP BY sex' --weights n=2 --epsilon 0.1",
@@ -155,11 +158,16 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     ),
     "releases list": ("discreet releases list --dataset people",),
     "releases show": ("discreet releases show counties --format csv",),
+    "releases decide": (
+        "discreet releases decide counties --fund 1000000 --by county",
+        "discreet releases decide counties --threshold 10000 --by size",
+    ),
     "releases publish": (
         "discreet releases publish counties --method topdown --confidence 0.9",
         "discreet releases publish june --beta 0.05 --schema grid/discreet.toml --grid grid/case14.m",
     ),
     "ledger show": ("discreet ledger show --ledger .discreet/ledger.db",),
+    "ledger total": ("discreet ledger total .discreet/ledger.db --delta 1e-6",),
     "ledger verify": ("discreet ledger verify",),
     "ledger export": ("discreet ledger export --format registry",),
     "ledger raise": ("discreet ledger raise people --epsilon 2 --why 'board decision of 3 May' --yes",),
@@ -175,6 +183,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "discreet calibrate noise --rho 0.01 --outputs 50",
     ),
     "calibrate budget": ("discreet calibrate budget --within 25 --outputs 50",),
+    "calibrate choose": ("discreet calibrate choose --epsilon 1 --scores 2.1,3.9,0 --sensitivity 4.1",),
     "calibrate odds": ("discreet calibrate odds --epsilon 1 --prior 0.02",),
     "calibrate convert": ("discreet calibrate convert --rho 0.1 --delta 1e-6",),
     "calibrate training": ("discreet calibrate training --epsilon 2 --delta 1e-5 --rate 0.01 --steps 600",),
@@ -184,8 +193,24 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     ),
     "attack link": ("discreet attack link people.csv people.csv --on age,sex,county,sector --person person",),
     "attack reconstruct": ("discreet attack reconstruct --people 200 --epsilon 1",),
-    "attack census": ("discreet attack census --blocks 2 --people 5",),
-    "attack difference": ("discreet attack difference --people 1000 --epsilon 0.5",),
+    "attack census": (
+        "discreet attack census --blocks 2 --people 5",
+        "discreet attack census --tables printed.csv --register voters.csv",
+    ),
+    "attack difference": (
+        "discreet attack difference --people 1000 --epsilon 0.5",
+        "discreet attack difference --of means --people 1000 --picture salary.svg",
+    ),
+    "attack extract": ("discreet attack extract --epsilon 8 --also 2 --also 1 --picture codes.svg",),
+    "attack intersect": (
+        "discreet attack intersect people.csv people.csv --on sex,county,schooling --sensitive sector --json",
+    ),
+    "attack averages": (
+        "discreet attack averages",
+        "discreet attack averages --average Ann,Bob,Cid=34.0 --average Bob,Cid=30.0 --least 18",
+    ),
+    "attack ratings": ("discreet attack ratings --people 500 --picture found.svg",),
+    "attack heatmap": ("discreet attack heatmap --people 2000 --picture runs.svg",),
     "attack membership": ("discreet attack membership --of model --epsilon 1 --picture roc.svg",),
     "attack inversion": ("discreet attack inversion --people 20 --epsilon 1 --picture faces.png",),
     "audit self": ("discreet audit self --tier 1 --html audit.html",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -53,7 +54,7 @@ class Commands:
             if given["as_json"]:
                 show_json(offer.to_dict())
             else:
-                say(str(offer))
+                say(self._spelled(str(offer)))
 
         plan.__doc__ = f"The price and the expected error of {self.noun}. Spends nothing, reads nothing."
         return shared.with_signature(plan, {**self._asked(), "as_json": (AsJson, False)})
@@ -63,7 +64,7 @@ class Commands:
             self.delivery.check(given)
             offer = self._offer(given)
             if not given["yes"]:
-                confirm_spending(offer)
+                confirm_spending(self._spelled(str(offer)))
             with self.watch(offer.plan):
                 answer = offer.release(release=given["identity"], why=given["why"])
             self.delivery.deliver(answer, given)
@@ -108,7 +109,17 @@ class Commands:
             flag = flags.get(problem.field, problem.field if problem.field in flags.values() else None)
             if flag is None or type(problem) is not InputError:
                 raise
-            raise in_shell(problem, _flag(flag)) from None
+            found = in_shell(problem, _flag(flag))
+            found.args = (self._spelled(str(found)),)
+            raise found from None
+
+    def _spelled(self, text: str) -> str:
+        """Settings as they are typed: `--report-loss ...` for `report_loss=...`."""
+        known = {name: (one.flags or (name,))[0] for name, one in options(self.ask).items() if one.shell}
+        names = "|".join(map(re.escape, known))
+        return re.sub(
+            rf"\b({names})=('?)(\.\.\.|[\w./-]*\w)\2", lambda found: f"{_flag(known[found[1]])} {found[3]}", text
+        )
 
 
 def draft_of(curator: Curator, ask: type[Ask], given: dict[str, Any]) -> Draft[Any]:

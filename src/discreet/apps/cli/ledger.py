@@ -7,7 +7,7 @@ from typing import Annotated, cast
 import typer
 
 from discreet.accounting.words import readable
-from discreet.apps.cli import budgets, custody, publish
+from discreet.apps.cli import budgets, custody, decide, publish
 from discreet.apps.cli.budgets import standing_values
 from discreet.apps.cli.completion import offered, releases
 from discreet.apps.cli.delivery import ShareOf, SumOf, figure_asked, say_figure
@@ -18,6 +18,7 @@ from discreet.errors import MISSING, InputError, LedgerError
 from discreet.ledger.export import Format
 from discreet.ledger.export import export as export_ledger
 from discreet.ledger.outcome import Outcome
+from discreet.ledger.person_total import person_total
 from discreet.ledger.quote import price_text
 
 __all__ = ["ledger_app", "releases_app"]
@@ -26,7 +27,9 @@ ledger_app = typer.Typer(
     no_args_is_help=True,
     help="Budgets and charges: create, show, verify, export, open, raise, lower, close, acknowledge, move.",
 )
-releases_app = typer.Typer(no_args_is_help=True, help="Stored releases, read again for free: list, show, publish.")
+releases_app = typer.Typer(
+    no_args_is_help=True, help="Stored releases, read again for free: list, show, publish, decide."
+)
 
 
 @ledger_app.command("show")
@@ -59,6 +62,41 @@ def show(ledger: LedgerAddress = None, dataset: Dataset = None, as_json: AsJson 
             [paid.time[:19], paid.dataset, paid.allotment, cost, paid.who, paid.why, paid.release, _state(outcome)]
         )
     show_table("Charges", ["time", "dataset", "allotment", "cost", "who", "why", "release", "outcome"], lines)
+
+
+@ledger_app.command("total")
+def total(
+    ledgers: Annotated[list[str], typer.Argument(help="Ledgers that a person is on: files or addresses.")],
+    dataset: Annotated[list[str] | None, typer.Option(help="Datasets that hold the person; all, unless named.")] = None,
+    rows: Annotated[
+        list[str] | None, typer.Option(help="NAME=3: the person is so many units of a dataset; may be repeated.")
+    ] = None,
+    delta: Annotated[str, typer.Option(help="Chance of failure of the whole, such as 1e-6.")] = "0",
+    as_json: AsJson = False,
+) -> None:
+    """What a person gives away who is in several datasets, of one ledger or of many."""
+    times = {}
+    for text in rows or []:
+        name, sign, many = text.rpartition("=")
+        if not sign or not many.isdecimal():
+            raise InputError("--rows", text, "NAME=NUMBER, such as visits=3")
+        times[name] = int(many)
+    found = person_total(map(open_ledger, ledgers), datasets=dataset, rows=times, delta=delta)
+    if as_json:
+        show_json(found.to_dict())
+        return
+    lines = [[one.dataset, one.unit, f"{one.rows:,}"] for one in found.datasets]
+    show_table("A person in all of these", ["dataset", "protected", "counts as"], lines)
+    claims = [
+        ("added up", found.basic),
+        ("added up as zCDP", found.zcdp),
+        ("if no question depended on an answer", found.fixed),
+        ("all that budgets allow", found.promised),
+    ]
+    shown = [
+        [words, "", ""] if one is None else [words, readable(one.epsilon), readable(one.delta)] for words, one in claims
+    ]
+    show_table("Total", ["so far", "epsilon", "delta"], shown, numbers=1)
 
 
 @ledger_app.command("verify")
@@ -144,6 +182,7 @@ def show_one(
 
 
 releases_app.command("publish")(publish.publish)
+releases_app.command("decide")(decide.decide)
 
 
 def _state(outcome: Outcome) -> str:

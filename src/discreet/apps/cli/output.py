@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from discreet.apps.cli.completion import offered
-from discreet.core.progress import listening
+from discreet.core.progress import listening, time_left
 from discreet.core.release import Release, percent
 from discreet.errors import MISSING, InputError, MissingExtraError
 
@@ -101,21 +101,10 @@ def progress() -> Iterator[None]:
     with err.status("starting") as status:
 
         def heard(stage: str, done: float | None) -> None:
-            status.update(stage if done is None else f"{stage} {done:.0%}{_left(time.monotonic() - begun, done)}")
+            status.update(stage if done is None else f"{stage} {done:.0%}{time_left(time.monotonic() - begun, done)}")
 
         with listening(heard):
             yield
-
-
-def _left(seconds: float, done: float) -> str:
-    """How long it may yet take, once there is something to go by.
-
-    >>> _left(30, 0.25), _left(1, 0.01)
-    (', about 90 s left', '')
-    """
-    if done < 0.05 or seconds < 1:
-        return ""
-    return f", about {round(seconds * (1 - done) / done):,} s left"
 
 
 def fit_to_write(path: Path | None, option: str, endings: Sequence[str] = ()) -> None:

@@ -24,7 +24,7 @@ from discreet.apps.cli.options import LedgerAddress, open_ledger
 from discreet.apps.cli.output import AsJson, say, show_json
 from discreet.core.progress import listening
 from discreet.curator import read_release
-from discreet.errors import InputError
+from discreet.errors import MISSING, InputError
 
 if TYPE_CHECKING:
     from discreet.learn.plan import TrainPlan
@@ -78,10 +78,19 @@ def progress_line(stage: str, epsilon: Fraction | float, examples: float, second
 def card(
     identity: Annotated[str, typer.Argument(help="Id of a released model.", autocompletion=releases)],
     ledger: LedgerAddress = None,
+    public: Annotated[
+        Path | None, typer.Option(help="CSV or Parquet file of public rows, to say how often it is right by group.")
+    ] = None,
+    group: Annotated[str | None, typer.Option(help="With --public: the column of groups.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """The model card: what the weights may give away, how that is known, and what is not known."""
-    found = read_release(open_ledger(ledger), identity, kind="train").card()
+    released = read_release(open_ledger(ledger), identity, kind="train")
+    found = released.card()
+    if (public is None) != (group is None):
+        raise InputError("--public" if public is None else "--group", MISSING, "given: both, or neither")
+    if public is not None and group is not None:
+        found = found.with_groups(released.accuracy_by(_read(public), group))
     if as_json:
         show_json(found.to_dict())
     else:

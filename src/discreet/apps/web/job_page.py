@@ -18,6 +18,7 @@ from discreet.curator import KINDS
 __all__ = ["NEW", "routes"]
 
 _TITLES = {
+    "choose": "Choice of an option",
     "batch": "Batch of questions",
     "stream": "Stream",
     "detail": "Groups in adaptive detail",

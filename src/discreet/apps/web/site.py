@@ -16,6 +16,7 @@ from discreet.apps.server.settings import Settings
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web import (
     ask,
+    attack_page,
     audit_page,
     data,
     home,
@@ -44,6 +45,7 @@ PAGES = (
     job_page,
     ledger,
     audit_page,
+    attack_page,
     survey_page,
 )
 """Modules with `routes(frame)`, in the order of the navigation."""

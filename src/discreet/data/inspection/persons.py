@@ -18,8 +18,10 @@ _WHO = "the person"
 
 
 def inspect_persons(connection: Connection, schema: Schema) -> list[Finding]:
-    """Findings about the column of the person and its limits; none where the unit is a row."""
+    """Findings about the column of the person and its limits; where the unit is a row, about how many there are."""
     person, table = schema.unit.column, connection.table
+    if schema.row_count is not None:
+        return _declared_count(schema.row_count, _count(connection, table))
     if person is None or person not in table.columns:
         return []
     named = table.mutate(**{_WHO: identity(table[person])})
@@ -45,6 +47,14 @@ def inspect_persons(connection: Connection, schema: Schema) -> list[Finding]:
             advice = "groups = ... under [unit], or another question: groups that each person is in once."
             findings.append(Finding("limits", text, person, lost, rows, suggestion=advice, note=True))
     return findings
+
+
+def _declared_count(declared: int, rows: int) -> list[Finding]:
+    """Another number of rows than is declared: means and shares are divided by that."""
+    if declared == rows:
+        return []
+    text = f"rows, and row_count = {declared:,} is declared: means and shares of all rows are divided by that"
+    return [Finding("row count", text, rows=rows, of=rows, suggestion=f"row_count = {rows} under [dataset].")]
 
 
 def _count(connection: Connection, table: Expression) -> int:

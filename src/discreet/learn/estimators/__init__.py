@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from discreet.learn.estimators.descent import DPLinearClassifier as DPLinearClassifier
     from discreet.learn.estimators.descent import DPSGDClassifier as DPSGDClassifier
     from discreet.learn.estimators.fit_history import RepeatedFitWarning as RepeatedFitWarning
+    from discreet.learn.estimators.forest_regressor import DPRandomForestRegressor as DPRandomForestRegressor
     from discreet.learn.estimators.images import DPImageClassifier as DPImageClassifier
     from discreet.learn.estimators.kmeans import DPKMeans as DPKMeans
     from discreet.learn.estimators.linear_regression import DPLinearRegression as DPLinearRegression
@@ -28,6 +29,7 @@ __getattr__, __dir__, __all__ = lazy(
         "bounds_scaler": ("BoundsScaler",),
         "boosted_trees": ("DPBoostedTrees",),
         "descent": ("DPLinearClassifier", "DPSGDClassifier"),
+        "forest_regressor": ("DPRandomForestRegressor",),
         "images": ("DPImageClassifier",),
         "kmeans": ("DPKMeans",),
         "linear_regression": ("DPLinearRegression",),

@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.accounting.posterior import posterior
 from discreet.accounting.words import percent
-from discreet.core.exact import Number
+from discreet.core.exact import Number, as_written
 from discreet.core.mechanism import Bits
 from discreet.errors import MISSING, InputError, Phrase, kind_of
 from discreet.local.duchi import Duchi
@@ -39,8 +39,8 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
 _MOST = 500
 _ALL = ("name", "text", "kind", "epsilon", "mechanism")
 _FIELDS = {
-    "binary": (*_ALL, "options"),
-    "choice": (*_ALL, "options"),
+    "binary": (*_ALL, "options", "coin"),
+    "choice": (*_ALL, "options", "coin"),
     "number": (*_ALL, "low", "high", "step", "unit"),
 }
 
@@ -215,6 +215,8 @@ def question_from(entry: object, place: str) -> Question:
         raise InputError(f"{place}.name", name, "a letter followed by up to 39 letters, digits and _, such as 'pills'")
     if not isinstance(text, str) or not text.strip():
         raise InputError(f"{place}.text", text, "the question as people read it")
+    if "coin" in entry:
+        return _with_coin(entry, name, text.strip(), place)
     if "epsilon" not in entry:
         raise InputError(f"{place}.epsilon", MISSING, "a number such as 1: how much the answer may reveal")
     epsilon, how = read_epsilon(entry["epsilon"], f"{place}.epsilon"), entry.get("mechanism", "auto")
@@ -227,6 +229,22 @@ def question_from(entry: object, place: str) -> Question:
     options = _options(entry.get("options", ["Yes", "No"] if kind == "binary" else None), kind, f"{place}.options")
     oracle = _oracle(how, len(options), epsilon, f"{place}.mechanism")
     return Question(name, text.strip(), "binary" if kind == "binary" else "choice", oracle, options)
+
+
+def _with_coin(entry: Mapping[str, Any], name: str, text: str, place: str) -> Question:
+    """A question that is answered truthfully if a coin says so, with chance `coin`, and else with any answer."""
+    for other in ("epsilon", "mechanism"):
+        if other in entry:
+            hint = "A coin of 1/2 and two answers is epsilon = ln 3."
+            raise InputError(f"{place}.{other}", entry[other], "left out beside a coin, which decides it", hint)
+    kind: Kind = "binary" if entry["kind"] == "binary" else "choice"
+    options = _options(entry.get("options", ["Yes", "No"] if kind == "binary" else None), kind, f"{place}.options")
+    chance = as_written(entry["coin"], f"{place}.coin")
+    if not 0 < chance < 1:
+        raise InputError(
+            f"{place}.coin", entry["coin"], "between 0 and 1: the chance of telling the truth", "Such as 0.5."
+        )
+    return Question(name, text, kind, GRR.coin(chance, len(options)), options)
 
 
 def _grid(entry: Mapping[str, Any], place: str) -> Grid:

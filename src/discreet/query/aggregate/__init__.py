@@ -30,8 +30,10 @@ from discreet.query.aggregate.means import Mean, mean
 from discreet.query.aggregate.persons import Persons, people
 from discreet.query.aggregate.regressions import Intercept, Slope, intercept, slope
 from discreet.query.aggregate.rows import Count, count
+from discreet.query.aggregate.shares import Share, share
 from discreet.query.aggregate.sums import Sum, total, vector_sum
 from discreet.query.aggregate.variances import Std, Variance, std, variance
+from discreet.query.aggregate.vector_means import VectorMean
 
 __all__ = [
     "ENDLESS",
@@ -47,10 +49,12 @@ __all__ = [
     "Intercept",
     "Mean",
     "Persons",
+    "Share",
     "Slope",
     "Std",
     "Sum",
     "Variance",
+    "VectorMean",
     "aggregate_from",
     "aggregate_to",
     "correlation",
@@ -64,6 +68,7 @@ __all__ = [
     "people",
     "rows_of",
     "settled",
+    "share",
     "slope",
     "std",
     "total",

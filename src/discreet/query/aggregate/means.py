@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
+from discreet.core.exact import Number
 from discreet.data.schema import Schema
+from discreet.errors import InputError
 from discreet.query.aggregate.base import NUMERIC, SEARCHED, Floats, Limits, Moments, read_limits
+from discreet.query.aggregate.shares import Share
+from discreet.query.aggregate.vector_means import VectorMean, vector_mean
 from discreet.query.function import Function, register
 from discreet.query.measure import Measure
 
@@ -33,6 +37,11 @@ class Mean(Moments):
         ),
     )
 
+    @classmethod
+    def read_sql(cls, node: Any, scope: Any) -> Self | None:
+        """AVG(column) or MEAN(column); None also where it is of a condition: then it is a share."""
+        return None if Share.read_sql(node, scope) is not None else super(Mean, cls).read_sql(node, scope)
+
     def measures(self, schema: Schema) -> tuple[Measure, ...]:
         """What must be measured: sums with noise, from which the answer is made."""
         first = self.moment(schema, 1)
@@ -55,6 +64,21 @@ class Mean(Moments):
         return lower - off, upper + off
 
 
-def mean(column: str, bounds: Limits = None) -> Mean:
-    """The mean of a column."""
-    return Mean(column, read_limits(bounds))
+@overload
+def mean(column: str, bounds: Limits = None) -> Mean: ...
+@overload
+def mean(column: Sequence[str], *, norm: Number) -> dict[str, VectorMean]: ...
+def mean(
+    column: str | Sequence[str], bounds: Limits = None, *, norm: Number | None = None
+) -> Mean | dict[str, VectorMean]:
+    """The mean of a column; of several, `agg(**mean(["x", "y"], norm=5))`, that of the vector they are.
+
+    With `norm`, the vector of each row is cut to that length, and noise is for the length, whatever the number of
+    columns and their own bounds. Its coordinates are outputs `mean_x`, `mean_y`.
+    """
+    if norm is None and not isinstance(column, list | tuple):
+        return Mean(column, read_limits(bounds))  # type: ignore[arg-type]  # what is no text is refused with the schema
+    if norm is None or isinstance(column, str) or bounds is not None:
+        hint = 'Write mean("x"), or agg(**mean(["x", "y"], norm=5)).'
+        raise InputError("norm", norm, "given with a list of columns, and without bounds", hint)
+    return vector_mean(column, norm)

@@ -1,0 +1,57 @@
+"""Numbers as they are written, and in whole steps of a declared size: exact, whatever a caller holds them in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.exact import as_written
+from discreet.errors import InputError
+
+__all__ = ["as_decimal", "to_steps"]
+
+_BEYOND = Fraction(1 << 1024)  # above every finite float: clamped like any number that is too high
+
+
+def as_decimal(value: object) -> Fraction:
+    """The number that was written: of a float the shortest text that means it. Text that is no number is 0.
+
+    >>> as_decimal(0.15), as_decimal("0.25"), as_decimal("NaN")
+    (Fraction(3, 20), Fraction(1, 4), Fraction(0, 1))
+    """
+    if isinstance(value, Fraction):
+        return value
+    text = str(value)  # also of a NumPy float of any width
+    try:
+        return as_written(text, "value")
+    except InputError:
+        pass
+    try:
+        number = float(text)
+    except ValueError:
+        return Fraction(0)
+    if number != number:
+        return Fraction(0)
+    return _BEYOND if number > 0 else -_BEYOND if number < 0 else Fraction(0)
+
+
+def to_steps(values: Iterable[object], step: Fraction, most: int, least: int = 0) -> NDArray[np.int64]:
+    """Whole steps from `least` to `most`, the nearest to each value as written (halves upward), in exact arithmetic.
+
+    Two values at most alpha apart, as written, are at most ceil(alpha / step) steps apart afterwards.
+
+    >>> to_steps([0.15, 0.25, 21.7, 900.0, -3], Fraction(1, 10), 5000).tolist()
+    [2, 3, 217, 5000, 0]
+    >>> to_steps([-0.15, -900], Fraction(1, 10), 5000, -20).tolist()
+    [-1, -20]
+    """
+    half = Fraction(1, 2)
+    lowest, highest = least * step, most * step
+    found = []
+    for value in values:
+        inside = min(max(as_decimal(value), lowest), highest)
+        found.append(min(most, (inside / step + half).__floor__()))
+    return np.array(found, dtype=np.int64)

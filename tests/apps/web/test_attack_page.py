@@ -1,0 +1,68 @@
+"""Attacks as pages: listed, run by a custodian, stored, seen by all."""
+
+import pytest
+
+pytest.importorskip("fastapi")
+pytest.importorskip("jinja2")
+pytest.importorskip("httpx")
+
+from job_pages import (
+    service_fixture,  # noqa: F401
+    signed,
+    waited,
+)
+
+from discreet.apps.attacks.catalogue import ATTACKS
+from discreet.apps.server.jobs import Jobs
+from discreet.apps.server.service import Service
+from discreet.apps.web.store import Store
+
+
+def test_all_attacks_are_listed_and_lead_to_their_page(service):
+    ann = signed(service, "viewer", "ann")
+    page = ann.get("/attacks").text
+    for attack in ATTACKS:
+        assert f'href="/attacks/{attack.name}"' in page
+        assert attack.command in page
+        assert ann.get(f"/attacks/{attack.name}").status_code == 200
+    assert ann.get("/attacks/shoulder").status_code == 404
+
+
+def test_an_attack_is_run_by_a_custodian_kept_and_seen_by_all(service):
+    ann, carla = signed(service, name="ann"), signed(service, "custodian", "carla")
+    none = ann.get("/attacks/averages").text
+    assert "was not run on this server yet" in none
+    assert "Run the attack" not in none
+    assert ann.post("/attacks/averages", {"epsilon": "1"}).status_code == 403
+    carla.get("/attacks/averages")
+    assert carla.post("/attacks/averages", {"epsilon": "0.5"}).headers["location"] == "/attacks/averages"
+    page = waited(carla, "/attacks/averages").text
+    assert "Ann is 40" in page
+    assert "<figure>" in page
+    assert "by carla with epsilon 0.5" in page
+    # It is kept for all processes and after a restart, and is no audit.
+    later = Service(service.curators, service.tokens, service.limits, Jobs(service.jobs.path))
+    bob = signed(later, "viewer", "bob")
+    assert "Ann is 40" in bob.get("/attacks/averages").text
+    assert "epsilon 0.5" in bob.get("/attacks").text
+    assert "No audit was run on this server yet" in bob.get("/audit").text
+
+
+@pytest.mark.parametrize("typed", ["", "0", "1000", "nan", "<b>"])
+def test_an_epsilon_that_makes_no_sense_is_refused_and_nothing_runs(service, typed):
+    carla = signed(service, "custodian", "carla")
+    carla.get("/attacks/heatmap")
+    answer = carla.post("/attacks/heatmap", {"epsilon": typed})
+    assert answer.status_code == 422
+    assert "from 0.01 to 50" in answer.text
+    assert "<b>" not in answer.text.split("<form")[-1]
+    assert service.jobs.listed("") == []
+
+
+def test_words_of_an_attack_are_text(service):
+    kept = {"words": "<i>x</i>\nsecond", "figure": "<figure></figure>", "epsilon": 1, "who": "<u>c</u>", "seconds": 1}
+    Store(service.jobs.path).keep("attack", "", "ratings", kept)
+    page = signed(service).get("/attacks/ratings").text
+    assert "<i>x</i>" not in page
+    assert "<u>c</u>" not in page
+    assert "<p>second</p>" in page
