@@ -21,6 +21,9 @@ sys.path.append(str(DOCS / "hooks"))
 
 from handbook.links import anchors  # noqa: E402
 
+from discreet.apps.demo.survey_lecture import draw_flips, flip_pixels  # noqa: E402
+from discreet.noise.replay import Replay  # noqa: E402
+
 PAGES = ["anonymising", "randomized-response", "definition", "laplace", "gaussian", "exponential", "composition"]
 PAGES += ["census", "mobility", "learning", "synthetic", "around"]
 HEAD = re.compile(r"^#{1,3} (.+)$", re.M)
@@ -149,6 +152,12 @@ def test_a_wrong_row_is_noticed(wrong):
     assert problems(replace(right, **wrong)) != []
 
 
+def test_the_flipped_picture_is_what_its_lecture_draws():
+    """If it is meant to change: save what is compared here."""
+    drawn = draw_flips(*flip_pixels(Replay(b"course"))).to_svg()
+    assert drawn == (COURSE / "flips.svg").read_text(encoding="utf-8")
+
+
 def test_a_section_that_is_not_there_is_noticed():
     with pytest.raises(AssertionError, match="no such section"):
         part("laplace.md#no-such-thing")
@@ -156,8 +165,15 @@ def test_a_section_that_is_not_there_is_noticed():
 
 @pytest.mark.parametrize(
     ("there", "here", "same"),
-    [(".0577", "0.0577", True), (".0577", "0.0579", False), ("913", "912.7", True), ("1.11073e-5", "1.11073e-05", True)]
-    + [("1.11073e-5", "1.2e-05", False), ("2, 0, 2", "2, 1, 2", False), ("in words", "7", True)],
+    [
+        (".0577", "0.0577", True),
+        (".0577", "0.0579", False),
+        ("913", "912.7", True),
+        ("1.11073e-5", "1.11073e-05", True),
+        ("1.11073e-5", "1.2e-05", False),
+        ("2, 0, 2", "2, 1, 2", False),
+        ("in words", "7", True),
+    ],
 )
 def test_numbers_agree_to_the_digits_that_are_given(there, here, same):
     assert agree(there, here) is same
