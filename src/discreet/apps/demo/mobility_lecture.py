@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,7 +35,7 @@ def show() -> Lecture:
     half = _FIRST + draw_choices(bits, _TRIPS, rush)
     names = np.array(_PLACES)
     known = Category(_PLACES, nullable=False)
-    columns = {"start": known, "end": known, "half_hour": Integer(0, 47, nullable=False)}
+    columns: dict[str, Any] = {"start": known, "end": known, "half_hour": Integer(0, 47, nullable=False)}
     schema = Schema("trips", columns, Unit("rider", groups=1, rows=1))
     rows = {"rider": np.arange(_TRIPS), "start": names[start], "end": names[end], "half_hour": half}
     windows = bins("half_hour", list(range(_FIRST, _LAST + 1)))
