@@ -46,7 +46,7 @@ def demo(
     """A table, a schema, a budget; three priced questions; a refusal; the ledger. Takes a few seconds."""
     if lecture is not None:
         if serve or port is not None:
-            raise InputError("lecture", lecture, "without --serve and --port", "A lecture ends with a picture.")
+            raise InputError("lecture", lecture, "without --serve and --port")
         _lecture(lecture, folder or Path())
         return
     if serve and not _servable():
