@@ -7,6 +7,7 @@ one that was typed into the table alone fails here. Numbers of long runs stand i
 
 import doctest
 import re
+import shlex
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +22,7 @@ sys.path.append(str(DOCS / "hooks"))
 
 from handbook.links import anchors  # noqa: E402
 
+from discreet.apps.cli.commands import Commands  # noqa: E402
 from discreet.apps.demo.survey_lecture import draw_flips, flip_pixels  # noqa: E402
 from discreet.noise.replay import Replay  # noqa: E402
 
@@ -150,6 +152,34 @@ def test_a_wrong_row_is_noticed(wrong):
     right = next(row for row in ROWS if "three averages" in row.statement)
     assert problems(right) == []
     assert problems(replace(right, **wrong)) != []
+
+
+def typed() -> list[str]:
+    """Every command that a page shows."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted(COURSE.glob("*.md"))]
+    return [line for text in texts for line in re.findall(r"(?:`|^    )(discreet [a-z][^`\n]*)", text, re.M)]
+
+
+def refused(line: str) -> str:
+    """What is wrong with a command: it, or one of its options, is not there."""
+    words, found = shlex.split(line)[1:], Commands()
+    command = found[words.pop(0)]
+    while words and words[0] in getattr(command, "commands", {}):
+        command = command.commands[words.pop(0)]
+    if getattr(command, "commands", None) and words:
+        return f"{line}: {words[0]} is no command"
+    known = {name for parameter in command.params for name in parameter.opts}
+    return ", ".join(f"{line}: no {word}" for word in words if word.startswith("--") and word not in known)
+
+
+def test_every_command_that_a_page_shows_is_there_with_its_options():
+    assert len(typed()) > 25
+    assert [problem for line in typed() if (problem := refused(line))] == []
+
+
+@pytest.mark.parametrize("line", ["discreet calibrate nose --epsilon 1", "discreet demo --lecturer survey"])
+def test_a_command_that_is_not_there_is_noticed(line):
+    assert refused(line)
 
 
 def test_the_flipped_picture_is_what_its_lecture_draws():
