@@ -140,6 +140,7 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "window": {"window": None},
         "zones": {"zones": {**ZONES, "mill": "west"}},
         "where": {"where": "age > 18"},
+        "every": ({"window": "at", "every": "30min"}, {"every": "1 hour"}),
         "shares": {"shares": {"cells": 50}},
         **COUNTS,
     },

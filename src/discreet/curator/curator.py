@@ -220,15 +220,17 @@ class Curator(RegionalJobs):
         window: str | Key | Expression | None = None,
         zones: Mapping[Any, str] | None = None,
         where: str | Predicate | Expression | None = None,
+        every: str | None = None,
     ) -> Draft[Tables]:
         """Who goes where, and when: counts of origin, destination and time window that agree with their sums.
 
-        Places and windows are public: declared categories, whole numbers or `bins(...)`. `zones` puts every place in a
-        zone; then pairs of zones are measured too. `plan` takes `shares` of the price for cells, origins and so on.
+        Places and windows are public: declared categories, whole numbers or `bins(...)`. Of a column of timestamps,
+        `every="30 minutes"` makes windows of the day, by the clocks of its zone. `zones` puts every place in a zone;
+        then pairs of zones are measured too. `plan` takes `shares` of the price for cells, origins and so on.
         """
         from discreet.flows.mobility.ask import FlowsAsk
 
-        return Draft.of(self.desk, FlowsAsk.of(origin, destination, window, zones, where))
+        return Draft.of(self.desk, FlowsAsk.of(origin, destination, window, zones, where, every))
 
     @typed
     def commute(
