@@ -22,7 +22,7 @@ from discreet.apps.cli.output import (
 )
 from discreet.apps.cli.synth_fit import SHOWN, check_more, deliver_more, sample_rows
 from discreet.core.filename import file_name
-from discreet.core.release import number, percent
+from discreet.core.release import Release, number, percent
 from discreet.curator.kinds import table_of
 from discreet.errors import MISSING, InputError
 
@@ -46,6 +46,7 @@ __all__ = [
     "figure_asked",
     "in_shell",
     "say_figure",
+    "write_tables",
 ]
 
 
@@ -91,16 +92,21 @@ def _check_folder(given: Mapping[str, Any], name: str = "out") -> None:
         raise InputError(f"--{name}", str(out), "a folder, new or not", "Nothing was spent.")
 
 
+def write_tables(tables: Mapping[str, Release], folder: Path) -> list[Path]:
+    """Write every table to a CSV file of its name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, table in tables.items():
+        written.append(folder / f"{file_name(name or 'table')}.csv")
+        table.to_csv(written[-1])
+    return written
+
+
 def _deliver_tables(answer: Any, given: Mapping[str, Any]) -> None:
     tables = answer.tables() if hasattr(answer, "tables") else {"": answer}
     if part := given.get("part"):
         table_of(answer, part, "--part")
-    written = []
-    if given["out"] is not None:
-        given["out"].mkdir(parents=True, exist_ok=True)
-        for name, table in tables.items():
-            written.append(given["out"] / f"{file_name(name or 'table')}.csv")
-            table.to_csv(written[-1])
+    written = [] if given["out"] is None else write_tables(tables, given["out"])
     if given["as_json"]:
         whole = tables[part] if part else answer
         show_json({**whole.to_dict(), "files": [str(path) for path in written]})

@@ -116,6 +116,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "--epsilon 0.5 --id census --out tables -y",
     ),
     "census show": ("discreet census show census --part types.county",),
+    "mobility": (
+        "discreet mobility trips.csv --time pickup --origin from --destination to --places zones.csv --person rider "
+        "--trips 4 --first 2024-03-01 --last 2024-03-31 --timezone Europe/Vienna --budget 4 --epsilon 1 --out tables",
+        "discreet mobility trips.csv --time pickup --origin from --destination to --epsilon 1 --plot day.svg --yes",
+    ),
     "flows plan": ("discreet flows plan people.csv --origin county --destination sector --epsilon 0.1",),
     "flows release": (
         "discreet flows release people.csv --origin county --destination sector --epsilon 0.01 --id moves --out m -y",

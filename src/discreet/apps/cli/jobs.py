@@ -55,7 +55,9 @@ def _commands(kind: str) -> Commands:
 
             return Commands(ask, "a census", "Persons and households in tables that agree", CENSUS)
         case "flows":
-            return Commands(ask, "flows", "Who goes where, and when: flows that add up", TABLES)
+            from discreet.apps.cli.flows import FLOWS
+
+            return Commands(ask, "flows", "Who goes where, and when: flows that add up", FLOWS)
         case "commute":
             return Commands(ask, "synthetic commuters", "Made-up rows of origin and destination", TABLES)
         case "synth":

@@ -30,7 +30,7 @@ from discreet.query.release import Tables, tables
 
 __all__ = ["MOST_CELLS", "SHARES", "CheckedFlows", "FlowsAsk"]
 
-MOST_CELLS = 2_000_000
+MOST_CELLS = 2_500_000
 """Cells of a release: 30,000 pairs of places in 48 half hours, and some more."""
 
 SHARES: Mapping[str, int] = {CELLS: 30, ORIGINS: 25, DESTINATIONS: 25, ZONES: 10, WINDOWS: 10}
