@@ -29,6 +29,7 @@ NOT_RUN = {
     "census plan": "needs households; tests/apps/cli/test_census.py runs it",
     "census release": "needs households; tests/apps/cli/test_census.py runs it",
     "census show": "needs households; tests/apps/cli/test_census.py runs it",
+    "mobility": "needs a file of trips; tests/apps/cli/test_mobility.py runs it",
     "commute plan": "needs a file of places",
     "commute release": "needs a file of places",
     "commute show": "needs a file of places",
