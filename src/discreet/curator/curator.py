@@ -245,18 +245,20 @@ class Curator(RegionalJobs):
         near: float | None = None,
         farthest: float | None = None,
         where: str | Predicate | Expression | None = None,
+        profile: Iterable[str | Key | Expression] = (),
     ) -> Draft[CommuteRelease]:
         """Made-up rows of origin and destination, of places that are public: docs/guides/commuting.md.
 
         `coordinates` has a pair of numbers for every place: x and y in one unit, or latitude and longitude in `degrees`
         (then distances are kilometres). `sizes` are public numbers of rows for every destination; without them they are
         measured. For the classic method origins may share a cell: `clusters` of them, by where they are or as given,
-        except `near` a destination. Beyond `farthest` from a destination nobody is said to come from. `plan` takes the
+        except `near` a destination. Beyond `farthest` from a destination nobody is said to come from. `profile` lists
+        columns that the workers of each destination are counted by, for a quarter of the price. `plan` takes the
         `method`, modern or classic (draws from urns), for the latter with a `prior`, a `delta` or a `refusal`.
         """
         from discreet.flows.commuting.ask import CommuteAsk
 
-        ask = CommuteAsk.of(origin, destination, coordinates, degrees, sizes, clusters, near, farthest, where)
+        ask = CommuteAsk.of(origin, destination, coordinates, degrees, sizes, clusters, near, farthest, where, profile)
         return Draft.of(self.desk, ask)
 
     def loads(self) -> Draft[HiddenLoads]:

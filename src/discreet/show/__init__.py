@@ -9,6 +9,7 @@ A chart is a function from values to a `Picture`, which a template or a page tak
 from discreet.show.bars import Bar, bars
 from discreet.show.columns import Column, columns
 from discreet.show.dots import dots
+from discreet.show.flow_map import Home, flow_map
 from discreet.show.heat import grid, image, matrix
 from discreet.show.intervals import Error, Span, errors, span, span_key
 from discreet.show.lines import Band, Line, Step, lines, roc, steps
@@ -29,6 +30,7 @@ __all__ = [
     "Bar",
     "Column",
     "Error",
+    "Home",
     "Line",
     "Markup",
     "Picture",
@@ -48,6 +50,7 @@ __all__ = [
     "element",
     "embedded",
     "errors",
+    "flow_map",
     "frame",
     "grid",
     "image",

@@ -309,7 +309,7 @@ def _numbers(kind: str, ready: Any) -> int:
         case "flows":
             return prod(ready.layout.shape)
         case "commute":
-            return prod(ready.domain.sizes)
+            return prod(ready.domain.sizes[:2])
         case "relations":
             return int(sum(ready.levels.children.sizes) * ready.levels.limit)
         case "loads":
