@@ -154,6 +154,7 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "near": ({"clusters": 2}, {"near": 1.5}),
         "farthest": {"farthest": 2.0},
         "where": {"where": "age > 18"},
+        "profile": {"profile": ["sex"]},
         "rho": {"rho": 3},
         "allotment": {"allotment": "spare"},
     },

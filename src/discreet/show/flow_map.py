@@ -104,13 +104,16 @@ def _lines(
     ends: Sequence[tuple[float, float]],
 ) -> list[Markup]:
     """The largest flows, each a curve that bends a little, so that both ways can be told apart."""
-    found = [(float(many), home, work) for home, row in enumerate(flows) for work, many in enumerate(row) if many > 0]
+    found = [
+        (float(many), home, work)
+        for home, row in enumerate(flows)
+        for work, many in enumerate(row)
+        if many > 0 and math.dist(places[home], ends[work]) >= 1
+    ]
     most = max((many for many, _, _ in found), default=1.0)
     parts = []
     for many, home, work in sorted(found, key=lambda one: (-one[0], one[1:]))[:_LINES]:
         (x, y), (u, v) = places[home], ends[work]
-        if math.hypot(u - x, v - y) < 1:
-            continue
         bend = (x + u) / 2 - (v - y) / 8, (y + v) / 2 + (u - x) / 8
         words = f"{homes[home].name} to {works[work][0]}: {many:,.0f}"
         curve = f"M{x:.1f} {y:.1f}Q{bend[0]:.1f} {bend[1]:.1f} {u:.1f} {v:.1f}"

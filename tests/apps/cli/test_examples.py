@@ -33,6 +33,7 @@ NOT_RUN = {
     "commute plan": "needs a file of places",
     "commute release": "needs a file of places",
     "commute show": "needs a file of places",
+    "commute lodes": "needs a LODES file; tests/apps/cli/test_commute.py runs it",
     "relations plan": "needs persons with rows; tests/synth/relations/test_ask.py runs it",
     "relations release": "needs persons with rows; tests/synth/relations/test_ask.py runs it",
     "relations show": "needs persons with rows; tests/synth/relations/test_ask.py runs it",

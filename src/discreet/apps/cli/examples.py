@@ -133,7 +133,15 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "discreet commute release people.csv --origin county --destination sector --coordinates places.csv "
         "--epsilon 0.01 --id commuters -y",
     ),
-    "commute show": ("discreet commute show commuters",),
+    "commute show": (
+        "discreet commute show commuters",
+        "discreet commute show commuters --work Ash --page ash.html",
+    ),
+    "commute lodes": (
+        "discreet commute lodes ny_od_main_JT00_2021.csv.gz --level county --work 36061 --page manhattan.html",
+        "discreet commute lodes ny_od_main_JT00_2021.csv.gz --out counties.csv --workers workers.parquet",
+    ),
+    "commute prior": ("discreet commute prior --workers 1000000 --epsilon 7 --origins 1000",),
     "relations plan": (
         "discreet relations plan visits.csv --parent age,sex --child ward,day --order day --limit 6 --epsilon 1",
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,7 +30,7 @@ from discreet.errors import InputError
 from discreet.flows.commuting.estimate import flows_of
 from discreet.flows.commuting.land import Land
 from discreet.flows.commuting.prior import UNIT, Prior, largest_size
-from discreet.flows.commuting.profile import PROFILE, write_profiles
+from discreet.flows.commuting.profile import PROFILE, profile_notes, write_profiles
 from discreet.flows.commuting.urns import Urns
 from discreet.ledger.budget import Allotment
 from discreet.marginals.counts import Counts
@@ -162,10 +163,11 @@ class CommutePlan(TablePlan):
     @property
     def notes(self) -> list[Note]:
         """What is left out of the rows that are made up from."""
-        keys = [attribute.key for attribute in self.domain.attributes]
-        cells = self.land.origins * self.land.destinations
-        of = " (origin, destination)"
-        return cell_notes(self.schema, keys, self.question.condition, cells=cells, of=of)
+        keys = [attribute.key for attribute in self.domain.attributes[:2]]
+        cells = math.prod(self.domain.sizes)
+        of = f" ({', '.join(['origin', 'destination', *(one.name for one in self.profile)])})"
+        notes = cell_notes(self.schema, keys, self.question.condition, cells=cells, of=of)
+        return [*notes, *profile_notes(self.profile, self.schema)]
 
     def urn_sizes(self) -> Iterator[tuple[int, int]]:
         """Workers and cells (nobody's too) of the urn of every destination that has workers: if sizes are public."""
@@ -244,7 +246,7 @@ class CommutePlan(TablePlan):
 
     def _laws(self) -> dict[str, Any]:
         """The laws of what was measured, for a record: what intervals follow from."""
-        profile = {"profile": noise_to(self.noise(part)) for _, _, part in self._profiles()[:1]}
+        profile = {"profile": noise_to(self.noise(PROFILE / len(self.profile)))} if self.profile else {}
         if self.method == "modern":
             return {"noise": {name: noise_to(self.noise(part)) for name, _, part in self._shares()}, **profile}
         urns, land = self.urns, self.land

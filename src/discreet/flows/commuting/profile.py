@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.integers import apportioned
+from discreet.core.note import Note
 from discreet.core.packing import pack, unpack
+from discreet.core.unit import Unit
+from discreet.data.column import Date, Integer, Real, Timestamp
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
 from discreet.flows.commuting.intervals import Ends, cell_ends, sum_ends
@@ -21,11 +24,13 @@ from discreet.marginals.engine import LARGEST
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.record import noise_from
 from discreet.query.key import Key, keys_under, published
+from discreet.query.notes import cell_notes
 
-__all__ = ["PROFILE", "Profile", "agreeing", "profile_attributes", "read_profiles", "write_profiles"]
+__all__ = ["PROFILE", "Profile", "agreeing", "profile_attributes", "profile_notes", "read_profiles", "write_profiles"]
 
 Whole = NDArray[np.int64]
 Noise = Laplace | Gaussian
+Ranged = Integer | Real | Date | Timestamp
 
 PROFILE = Fraction(1, 4)
 """The part of the price that all profiles together get, in equal shares: fixed beforehand."""
@@ -38,12 +43,35 @@ def profile_attributes(keys: Sequence[Key], schema: Schema, ends: Sequence[str],
         (key,) = keys_under(schema, profile=given)
         labels = tuple(key.labels(schema))
         if key.title in (*ends, *(one.name for one in found)):
-            raise InputError("profile", key.title, "columns that differ from each other, the origin and the destination")
+            raise InputError(
+                "profile", key.title, "columns that differ from each other, the origin and the destination"
+            )
+        column = schema.column(key.column, "profile")
+        if key.edges is not None and isinstance(column, Ranged) and not _holds(key.edges, column):
+            allowed = f"in bins that hold all of {column.lower}..{column.upper}, as declared"
+            raise InputError("profile", key.title, allowed, "Every worker is in a group: shares are of all of them.")
         if len(labels) * destinations > LARGEST:
             cells = Phrase(f"{destinations:,} x {len(labels):,} cells")
             raise InputError("profile", cells, f"a column such that there are at most {LARGEST:,} cells")
         found.append(Attribute(key.title, key, labels, ordered=False, missing=None in labels))
     return found
+
+
+def _holds(edges: Sequence[Any], column: Ranged) -> bool:
+    return bool(edges[0] <= column.lower and edges[-1] >= column.upper)
+
+
+def profile_notes(attributes: Sequence[Attribute], schema: Schema) -> list[Note]:
+    """Which workers a profile leaves out of the whole release, and which it counts at the end of a range."""
+    listed = [one for one in attributes if not isinstance(schema.column(one.key.column, "profile"), Ranged)]
+    notes = cell_notes(replace(schema, unit=Unit()), [one.key for one in listed], cells=None)
+    for one in attributes:
+        column = schema.column(one.key.column, "profile")
+        if isinstance(column, Ranged):
+            gone = "" if one.missing else "; rows without one are left out"
+            text = f"In {one.name}, values outside {column.lower}..{column.upper} count as the nearer end{gone}."
+            notes.append(Note("bounds", text, ()))
+    return notes
 
 
 def agreeing(noisy: Whole, totals: Whole) -> Whole:
@@ -53,6 +81,8 @@ def agreeing(noisy: Whole, totals: Whole) -> Whole:
     """
     from scipy import sparse
 
+    if not noisy.size:
+        return noisy
     rows, columns = noisy.shape
     adding = sparse.kron(sparse.eye_array(rows), np.ones((1, columns)), format="csr")
     real = nearest(noisy.ravel().astype(np.float64), np.ones(noisy.size), adding, totals.astype(np.float64))
