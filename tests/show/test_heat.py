@@ -39,7 +39,7 @@ def test_an_image_has_a_square_for_each_pixel_from_white_to_black():
 def test_counts_of_a_table_are_shaded_by_their_square_roots():
     picture = grid("g", ["a"], ["x", "y", "z"], [[0, 25, 100]], caption="from a row to a column")
     assert [one.get("class") for one in parts(picture, "rect") if one.get("rx") == "2"] == ["p0", "p4", "p8"]
-    assert "a to y: 25" in picture.to_svg()
+    assert "a, y: 25" in picture.to_svg()
     assert "from a row to a column" in texts(picture)
 
 

@@ -113,7 +113,7 @@ def grid(
         parts.append(element("text", {"transform": turn}, shorten(name, _LONGEST)))
     for row, (name, line) in enumerate(zip(rows, values, strict=True)):
         for column, (other, value) in enumerate(zip(columns, line, strict=True)):
-            words = f"{name} to {other}: {format.format(float(value))}"
+            words = f"{name}, {other}: {format.format(float(value))}"
             share = math.sqrt(float(value) / most) if most > 0 else 0.0
             parts += _square(share, (left + column * cell, top + row * cell), cell, words, math.nan)
     wide, tall = max(left + cell * len(columns) + 4, len(caption) * 6.2), top + cell * len(rows) + 4

@@ -52,7 +52,7 @@ def test_a_work_area_is_shown_drawn_and_read_again(folder):
     assert shown["profile"]["columns"]["count"] == [15, 30]
     run("commute", "show", "c", "--work", "B", "--out", "tables", cwd=folder)
     assert (folder / "tables" / "profile.csv").exists()
-    assert "profile" in run("commute", "show", "c", "--part", "profile", cwd=folder).stdout + "profile"
+    assert "characteristic" in run("commute", "show", "c", "--part", "profile", cwd=folder).stdout
     found = run("commute", "show", "c", "--work", "C", cwd=folder, code=2)
     assert "`--work` must be" in found.stderr
 

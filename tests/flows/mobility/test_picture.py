@@ -26,7 +26,7 @@ def test_a_picture_has_a_bar_for_each_window_with_its_interval_and_a_square_for_
     for place, label in enumerate(table["hour"]):
         value, low, high = (table[f"count{end}"][place] for end in ("", "_lower", "_upper"))
         assert f"{label}: {value:,}, from {low:,} to {high:,}" in drawn
-    assert f"A to B: {pairs_of(found)[1][0, 1]:,}" in drawn
+    assert f"A, B: {pairs_of(found)[1][0, 1]:,}" in drawn
     assert "Trips by" not in draw_flows(released(tmp_path / "..", window=None)).to_svg()
 
 
@@ -34,8 +34,8 @@ def test_of_many_places_the_busiest_are_drawn(tmp_path, monkeypatch):
     monkeypatch.setattr(picture, "MOST_PLACES", 2)
     drawn = draw_flows(released(tmp_path)).to_svg()
     assert "the busiest" in drawn
-    assert "A to " in drawn
-    assert "D to " not in drawn
+    assert "A, A: " in drawn
+    assert "D, A: " not in drawn
 
 
 def test_the_busiest_cells_come_first_with_their_window(tmp_path):

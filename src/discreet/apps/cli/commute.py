@@ -141,7 +141,8 @@ def prior(
         raise InputError("--chance", chance, "more than 0 and less than 1")
     if origins < 1:
         raise InputError("--origins", origins, "at least 1")
-    if not 1 <= workers <= (most := largest_size(origins + 1, price)):
+    most = largest_size(origins + 1, price)
+    if not 1 <= workers <= most:
         raise InputError("--workers", workers, f"from 1 to {most:,} at this epsilon and so many home areas")
     found = {kind: Fraction(prior_for(kind, workers, origins + 1, price, rare), UNIT) for kind in get_args(Prior)}
     if as_json:
