@@ -92,7 +92,7 @@ def _shades(homes: Sequence[Home], places: Sequence[tuple[float, float]], height
             step = round(_SHADES * math.sqrt(value / most)) if most > 0 else 0
             if step:
                 body = {"x": column * _CELL, "y": row * _CELL, "width": _CELL, "height": _CELL}
-                parts.append(element("rect", {"class": f"n{step} heat", **body}))
+                parts.append(element("rect", {"class": f"n{step}", **body, "fill-opacity": 0.55}))
     return parts
 
 
@@ -114,12 +114,25 @@ def _lines(
     parts = []
     for many, home, work in sorted(found, key=lambda one: (-one[0], one[1:]))[:_LINES]:
         (x, y), (u, v) = places[home], ends[work]
-        bend = (x + u) / 2 - (v - y) / 8, (y + v) / 2 + (u - x) / 8
         words = f"{homes[home].name} to {works[work][0]}: {many:,.0f}"
-        curve = f"M{x:.1f} {y:.1f}Q{bend[0]:.1f} {bend[1]:.1f} {u:.1f} {v:.1f}"
-        line = {"class": "flow", "d": curve, "stroke-width": max(0.6, _WIDEST * math.sqrt(many / most))}
-        parts.append(element("path", line, element("title", None, words)))
+        body = {"class": "bar s0", "d": _ribbon((x, y), (u, v), max(0.6, _WIDEST * math.sqrt(many / most)))}
+        parts.append(element("path", {**body, "fill-opacity": 0.5}, element("title", None, words)))
     return parts
+
+
+def _ribbon(start: tuple[float, float], end: tuple[float, float], width: float) -> str:
+    """The outline of a curve of a width, which style sheets say nothing about."""
+    (x, y), (u, v) = start, end
+    length = math.dist(start, end)
+    across, down = -(v - y) / length * width / 2, (u - x) / length * width / 2
+    bend = (x + u) / 2 - (v - y) / 8, (y + v) / 2 + (u - x) / 8
+    there = (
+        f"M{x + across:.1f} {y + down:.1f}Q{bend[0] + across:.1f} {bend[1] + down:.1f} {u + across:.1f} {v + down:.1f}"
+    )
+    back = (
+        f"L{u - across:.1f} {v - down:.1f}Q{bend[0] - across:.1f} {bend[1] - down:.1f} {x - across:.1f} {y - down:.1f}Z"
+    )
+    return there + back
 
 
 def _dots(homes: Sequence[Home], places: Sequence[tuple[float, float]]) -> list[Markup]:

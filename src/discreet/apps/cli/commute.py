@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.apps.cli.delivery import TABLES, Delivery, write_tables
-from discreet.apps.cli.output import AsJson, fit_to_write, say, show_json, show_release, show_table
+from discreet.apps.cli.delivery import TABLES, Delivery
+from discreet.apps.cli.output import AsJson, fit_to_write, say, show_json, show_release, show_table, write_tables
 from discreet.core.exact import as_written
 from discreet.errors import MISSING, InputError
 

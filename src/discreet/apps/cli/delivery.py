@@ -19,10 +19,10 @@ from discreet.apps.cli.output import (
     show_json,
     show_release,
     show_table,
+    write_tables,
 )
 from discreet.apps.cli.synth_fit import SHOWN, check_more, deliver_more, sample_rows
-from discreet.core.filename import file_name
-from discreet.core.release import Release, number, percent
+from discreet.core.release import number, percent
 from discreet.curator.kinds import table_of
 from discreet.errors import MISSING, InputError
 
@@ -46,7 +46,6 @@ __all__ = [
     "figure_asked",
     "in_shell",
     "say_figure",
-    "write_tables",
 ]
 
 
@@ -90,16 +89,6 @@ def _check_folder(given: Mapping[str, Any], name: str = "out") -> None:
     out = given.get(name)
     if out is not None and out.exists() and not out.is_dir():
         raise InputError(f"--{name}", str(out), "a folder, new or not", "Nothing was spent.")
-
-
-def write_tables(tables: Mapping[str, Release], folder: Path) -> list[Path]:
-    """Write every table to a CSV file of its name."""
-    folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    for name, table in tables.items():
-        written.append(folder / f"{file_name(name or 'table')}.csv")
-        table.to_csv(written[-1])
-    return written
 
 
 def _deliver_tables(answer: Any, given: Mapping[str, Any]) -> None:

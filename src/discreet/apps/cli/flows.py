@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.apps.cli.delivery import TABLES, Delivery, write_tables
-from discreet.apps.cli.output import fit_to_draw, say, show_release, show_table
+from discreet.apps.cli.delivery import TABLES, Delivery
+from discreet.apps.cli.output import fit_to_draw, say, show_release, show_table, write_tables
 from discreet.query.release import Tables
 
 __all__ = ["FLOWS", "Folder", "Plot"]
