@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -77,8 +78,9 @@ class HiddenLoads(Publication):
         ends = [
             (min(max(there - half, 0.0), here), max(there + half, here)) for here, there in zip(sums, seen, strict=True)
         ]
-        columns = {"time": list(range(1, self.times + 1)), "mw": [round(one, 6) for one in sums]}
-        columns |= {"mw_lower": [round(one, 6) for one, _ in ends], "mw_upper": [round(one, 6) for _, one in ends]}
+        columns: dict[str, list[Any]] = {"time": list(range(1, self.times + 1)), "mw": [round(one, 6) for one in sums]}
+        columns["mw_lower"] = [math.floor(one * 1e6) / 1e6 for one, _ in ends]
+        columns["mw_upper"] = [math.ceil(one * 1e6) / 1e6 for _, one in ends]
         return replace(self.table, columns=columns, keys=("time",))
 
     def plot(self) -> Picture:

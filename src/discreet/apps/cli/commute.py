@@ -89,10 +89,12 @@ def lodes(
         raise InputError("--work", MISSING, "given with --page: the codes of the work area")
     found = read_lodes(file, level)
     written = []
-    for path, table in ((out, lambda: found.table), (workers, found.workers)):
-        if path is not None:
-            _write(table(), path)
-            written.append(path)
+    if out is not None:
+        _write(found.table, out)
+        written.append(out)
+    if workers is not None:
+        _write(found.workers(), workers)
+        written.append(workers)
     if page is not None:
         where = None if coordinates is None or PLACES.load is None else PLACES.load(str(coordinates))
         page.write_text(found.to_html(*(work or []), coordinates=where), encoding="utf-8")
