@@ -64,8 +64,9 @@ def mobility(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Trips by time of day, origin and destination, and all their sums, after showing the price.
+    """From a file of trips with times to half-hour tables that add up.
 
+    Trips are counted by time of day, origin and destination, with all their sums, after showing the price.
     The first time, the options say what is public, and are written to a schema; later they may be left out.
     """
     given = {"out": out, "plot": plot, "as_json": as_json}
