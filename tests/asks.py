@@ -106,6 +106,7 @@ def table() -> list[dict[str, Any]]:
             "home": ("mill", "port", "wood")[place % 3],
             "work": ("mill", "port", "wood")[(place // 3) % 3],
             "note": ("calm", "loud", "calm", "cold")[place % 4],
+            "at": f"2024-{place % 12 + 1:02d}-01 {place % 24:02d}:{place % 60:02d}:00",
         }
         for place in range(ROWS)
     ]

@@ -426,6 +426,16 @@ def _declared(folder: Path) -> None:
     run("ledger", "create", "--ledger", ".discreet/ledger.db", cwd=folder)
 
 
+def _trips(folder: Path) -> None:
+    (folder / "trips.csv").write_text("at,a,b\n2024-03-01 08:00,x,y\n")
+    (folder / "places.csv").write_text("place\nx\ny\n")
+
+
+def _trips_paid(folder: Path) -> None:
+    _trips(folder)
+    run(*TRIPS_DECLARED.split(), "--epsilon", "0.1", "--yes", cwd=folder)
+
+
 def _paid(folder: Path) -> None:
     _declared(folder)
     run(*f"{ASK} --yes".split(), cwd=folder)
@@ -434,7 +444,17 @@ def _paid(folder: Path) -> None:
 ASK = "ask visits.csv count --epsilon 0.1"
 RAISE = "ledger raise visits --why more"
 INIT = "init visits.csv --header"
+TRIPS = "mobility trips.csv --time at --origin a --destination b"
+_DAYS = "--first 2024-03-01 --last 2024-03-02 --timezone Europe/Vienna"
+TRIPS_DECLARED = f"{TRIPS} --person row --places places.csv {_DAYS} --budget 1"
 CLI = [
+    *shell(f"{TRIPS} --epsilon 0.1 --yes", f"{TRIPS_DECLARED} --epsilon 0.1 --yes", before=_trips),
+    *shell(
+        f"{TRIPS_DECLARED.replace('--budget 1', '--budget 2')} --epsilon 0.1 --yes",
+        f"{TRIPS} --epsilon 0.1 --yes",
+        f"{TRIPS_DECLARED} --schema other.toml --ledger other.db --epsilon 0.1 --yes",
+        before=_trips_paid,
+    ),
     *shell(INIT, f"{INIT} --unit row", f"{INIT} --unit patient --groups 1 --rows 1"),
     *shell(
         f"{INIT} --unit row", f"{INIT} --unit row --delimiter ;", f"{INIT} --unit row --delimiter ,", before=_semicolons

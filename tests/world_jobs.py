@@ -392,8 +392,10 @@ def flows(chance: random.Random) -> Job:
     schema = schema_of(unit_of(chance))
     part, price = _price(chance)
     zones = chance.choice([None, {"a": "in", "b": "out", "zz": "out"}])
-    window = chance.choice([None, "f"])
-    asked = Curator(Desk(schema, part)).mobility(origin="o", destination="e", window=window, zones=zones)  # type: ignore[arg-type]
+    window, every = chance.choice([(None, None), ("f", None), ("s", "12 hours"), ("l", "8 hours")])
+    asked = Curator(Desk(schema, part)).mobility(  # type: ignore[arg-type]
+        origin="o", destination="e", window=window, zones=zones, every=every
+    )
     return _planned(schema, asked.plan(**price).plan)
 
 
@@ -401,9 +403,11 @@ def commuters(chance: random.Random) -> Job:
     schema = schema_of(unit_of(chance))
     part, price = _price(chance)
     places = {"a": (0.0, 0.0), "b": (1.0, 0.0), "zz": (0.0, 3.0)}
-    return _planned(
-        schema, Curator(Desk(schema, part)).commute(origin="o", destination="e", coordinates=places).plan(**price).plan
-    )  # type: ignore[arg-type]
+    profile = chance.choice([[], ["g"], ["f", bins("n", width=2)]])
+    asked = Curator(Desk(schema, part)).commute(  # type: ignore[arg-type]
+        origin="o", destination="e", coordinates=places, profile=profile
+    )
+    return _planned(schema, asked.plan(**price).plan)
 
 
 def synthesis(chance: random.Random) -> Job:

@@ -48,8 +48,15 @@ kind = "plan"
 epsilon = 50.0
 delta = 0.002
 """
+AT = """
+[columns.at]
+type = "timestamp"
+lower = 2024-01-01
+upper = 2024-12-31
+timezone = "Europe/Vienna"
+"""
 PERSON = 'column = "person"\ngroups = 2\nrows = 2\n'
-WIDE = SCHEMA.replace("epsilon = 1000.0\ndelta = 0.02\n", "epsilon = 2000.0\ndelta = 0.04\n" + SPARE)
+WIDE = SCHEMA.replace("epsilon = 1000.0\ndelta = 0.02\n", "epsilon = 2000.0\ndelta = 0.04\n" + SPARE) + AT
 
 # --- what is not yet so ----------------------------------------------------------------------------------------------
 

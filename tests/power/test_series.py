@@ -1,6 +1,7 @@
 """Loads at several times under one price: one load may move at all of them, and that is what is charged."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from unittest import mock
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import discreet
+from chance import at_most
 from discreet import Budget, Ledger
 from discreet.accounting.convert import pure
 from discreet.core.sensitivity import Sensitivity
@@ -233,3 +235,54 @@ def test_a_series_that_is_not_there_or_names_other_loads_is_refused_before_anyth
     with pytest.raises(InputError, match=r"grid.series"):
         discreet.open("ring.m", who="ann")
     assert ring.standing()[0].spent.amount == 0
+
+
+def missed_totals(hidden, drawn, noise, runs=200):
+    """In how many of so many draws of the noise the interval of the first time's total misses the true one."""
+    steps, missed = np.rint(drawn.ravel() * 1000).astype(np.int64), 0
+    for _ in range(runs):
+        seen = [float(one) / 1000 for one in noise.release(steps)]
+        plain = replace(hidden.table, columns={**hidden.table.columns, "mw": seen}, confidence=0.8)
+        table = replace(hidden, noisy=tuple(seen), table=plain).totals()
+        missed += not table["mw_lower"][0] - 1e-9 <= drawn[0].sum() <= table["mw_upper"][0] + 1e-9
+    return missed
+
+
+def test_totals_of_a_day_have_intervals_that_hold_and_a_picture(tmp_path):
+    grid, drawn, costs = day()
+    ledger = Ledger.open(tmp_path / "ledger.db", create=True)
+    draft = hide_loads(grid, Loads(drawn), ledger, alpha=1, budget=Budget(epsilon=30), who="me")
+    hidden = draft.plan(epsilon=3, cost=", ".join(map(str, np.round(costs)))).release(release="june")
+    totals = hidden.tables()["totals"]
+    assert totals["time"] == [1, 2, 3]
+    assert totals["mw"] == pytest.approx([sum(hidden.at(time)) for time in (1, 2, 3)], abs=1e-5)
+    assert all(
+        low <= mw <= high for low, mw, high in zip(*(totals[f"mw{e}"] for e in ("_lower", "", "_upper")), strict=True)
+    )
+    assert at_most(missed_totals(hidden, drawn, hidden.noise), 200, 0.2)
+    louder = type(hidden.noise)(hidden.noise.scale * 4)  # than what the record says: its intervals are caught
+    assert not at_most(missed_totals(hidden, drawn, louder), 200, 0.2)
+    svg = hidden.plot().to_svg()
+    for words in (
+        "All loads together",
+        "Cost of feeding them",
+        "Each load",
+        "95% interval of the true sum",
+        "load 0, 1: ",
+    ):
+        assert words in svg
+    # A record of an earlier version has no law of its noise: no totals, and a picture all the same.
+    older = replace(hidden, noise=None)
+    assert set(older.tables()) == {"", "noisy"}
+    assert "interval of the true sum" not in older.plot().to_svg()
+    with pytest.raises(InputError, match="law of its noise"):
+        older.totals()
+
+
+def test_loads_at_one_time_have_bars(tmp_path):
+    grid, drawn, costs = day(1)
+    ledger = Ledger.open(tmp_path / "ledger.db", create=True)
+    draft = hide_loads(grid, Loads(drawn[0]), ledger, alpha=1, budget=Budget(epsilon=30), who="me")
+    hidden = draft.plan(epsilon=3, cost=round(costs[0])).release(release="june")
+    assert "totals" not in hidden.tables()
+    assert "load 0" in hidden.plot().to_svg()

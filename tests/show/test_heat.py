@@ -6,7 +6,7 @@ import pytest
 from svg_parts import parts, texts
 
 from discreet.errors import InputError
-from discreet.show import image, matrix
+from discreet.show import grid, image, matrix
 
 
 def test_squares_are_coloured_by_size_and_sign():
@@ -34,3 +34,16 @@ def test_an_image_has_a_square_for_each_pixel_from_white_to_black():
     assert fills == ["#ffffff", "#000000", "#808080", "#000000"]
     with pytest.raises(InputError, match="pixels"):
         image("i", [])
+
+
+def test_counts_of_a_table_are_shaded_by_their_square_roots():
+    picture = grid("g", ["a"], ["x", "y", "z"], [[0, 25, 100]], caption="from a row to a column")
+    assert [one.get("class") for one in parts(picture, "rect") if one.get("rx") == "2"] == ["p0", "p4", "p8"]
+    assert "a, y: 25" in picture.to_svg()
+    assert "from a row to a column" in texts(picture)
+
+
+@pytest.mark.parametrize("values", [[], [[1]], [[1, 2], [3, 4]], [[-1, 2]], [[math.inf, 1]]])
+def test_a_table_needs_a_number_from_zero_up_for_every_cell(values):
+    with pytest.raises(InputError, match="values"):
+        grid("g", ["a"], ["x", "y"], values)

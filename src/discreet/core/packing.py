@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["pack", "pack_words", "unpack", "unpack_words"]
+__all__ = ["crossed", "pack", "pack_words", "unpack", "unpack_words"]
 
 _TYPES = ("int8", "int16", "int32", "int64")
 
@@ -52,6 +53,21 @@ def unpack_words(text: str) -> list[str]:
     """What `pack_words` was given."""
     words: list[str] = json.loads(zlib.decompress(base64.b64decode(text)))
     return words
+
+
+def crossed(labels: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    """Columns with every combination of labels, the last one moving fastest.
+
+    >>> crossed({"from": ["A", "B"], "to": ["C", "D"]})
+    {'from': ['A', 'A', 'B', 'B'], 'to': ['C', 'D', 'C', 'D']}
+    """
+    rows = repeat = math.prod(len(each) for each in labels.values())
+    columns = {}
+    for name, each in labels.items():
+        repeat //= len(each)
+        once = [label for label in each for _ in range(repeat)]
+        columns[name] = once * (rows // len(once))
+    return columns
 
 
 def _squeezed(data: bytes, level: int = 6) -> str:

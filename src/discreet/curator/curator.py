@@ -222,15 +222,17 @@ class Curator(RegionalJobs, ChoosingJobs, HidingJobs):
         window: str | Key | Expression | None = None,
         zones: Mapping[Any, str] | None = None,
         where: str | Predicate | Expression | None = None,
+        every: str | None = None,
     ) -> Draft[Tables]:
         """Who goes where, and when: counts of origin, destination and time window that agree with their sums.
 
-        Places and windows are public: declared categories, whole numbers or `bins(...)`. `zones` puts every place in a
-        zone; then pairs of zones are measured too. `plan` takes `shares` of the price for cells, origins and so on.
+        Places and windows are public: declared categories, whole numbers or `bins(...)`. Of a column of timestamps,
+        `every="30 minutes"` makes windows of the day, by the clocks of its zone. `zones` puts every place in a zone;
+        then pairs of zones are measured too. `plan` takes `shares` of the price for cells, origins and so on.
         """
         from discreet.flows.mobility.ask import FlowsAsk
 
-        return Draft.of(self.desk, FlowsAsk.of(origin, destination, window, zones, where))
+        return Draft.of(self.desk, FlowsAsk.of(origin, destination, window, zones, where, every))
 
     @typed
     def commute(
@@ -245,18 +247,20 @@ class Curator(RegionalJobs, ChoosingJobs, HidingJobs):
         near: float | None = None,
         farthest: float | None = None,
         where: str | Predicate | Expression | None = None,
+        profile: Iterable[str | Key | Expression] = (),
     ) -> Draft[CommuteRelease]:
         """Made-up rows of origin and destination, of places that are public: docs/guides/commuting.md.
 
         `coordinates` has a pair of numbers for every place: x and y in one unit, or latitude and longitude in `degrees`
         (then distances are kilometres). `sizes` are public numbers of rows for every destination; without them they are
         measured. For the classic method origins may share a cell: `clusters` of them, by where they are or as given,
-        except `near` a destination. Beyond `farthest` from a destination nobody is said to come from. `plan` takes the
+        except `near` a destination. Beyond `farthest` from a destination nobody is said to come from. `profile` lists
+        columns that the workers of each destination are counted by, for a quarter of the price. `plan` takes the
         `method`, modern or classic (draws from urns), for the latter with a `prior`, a `delta` or a `refusal`.
         """
         from discreet.flows.commuting.ask import CommuteAsk
 
-        ask = CommuteAsk.of(origin, destination, coordinates, degrees, sizes, clusters, near, farthest, where)
+        ask = CommuteAsk.of(origin, destination, coordinates, degrees, sizes, clusters, near, farthest, where, profile)
         return Draft.of(self.desk, ask)
 
     def loads(self) -> Draft[HiddenLoads]:

@@ -13,18 +13,22 @@ from discreet.core.lazy import lazy
 
 if TYPE_CHECKING:
     from discreet.flows.commuting.ask import CommuteAsk as CommuteAsk
+    from discreet.flows.commuting.lodes import read_lodes as read_lodes
     from discreet.flows.commuting.plan import CommutePlan as CommutePlan
     from discreet.flows.commuting.release import CommuteRelease as CommuteRelease
     from discreet.flows.mobility.ask import FlowsAsk as FlowsAsk
+    from discreet.flows.mobility.picture import draw_flows as draw_flows
     from discreet.flows.mobility.plan import MobilityPlan as MobilityPlan
 
 __getattr__, __dir__, __all__ = lazy(
     __name__,
     {
         "commuting.ask": ("CommuteAsk",),
+        "commuting.lodes": ("read_lodes",),
         "commuting.plan": ("CommutePlan",),
         "commuting.release": ("CommuteRelease",),
         "mobility.ask": ("FlowsAsk",),
+        "mobility.picture": ("draw_flows",),
         "mobility.plan": ("MobilityPlan",),
     },
 )

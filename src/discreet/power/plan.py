@@ -27,6 +27,7 @@ from discreet.core.wire import Json, canonical
 from discreet.errors import InputError, Phrase
 from discreet.ledger.budget import Allotment, Charge
 from discreet.mechanisms import Laplace
+from discreet.mechanisms.record import noise_to
 from discreet.power.cost import digit_notes, read_costs
 from discreet.power.grid import Grid
 from discreet.power.loads import Exact
@@ -262,6 +263,7 @@ class LoadPlan:
             "confidence": self.confidence,
             "notes": [self._bounds().to_dict()],
             "noisy": _megawatts(noisy, self.step),
+            **({} if self.times == 1 else {"noise": noise_to(self.noise)}),
             "report": reports[0] if self.times == 1 else _together(reports),
         }
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from discreet.core.exact import Number, as_written
 from discreet.core.note import Note
@@ -14,7 +17,13 @@ from discreet.core.release import Release, number, percent
 from discreet.core.signature import typed
 from discreet.errors import InputError
 from discreet.ledger.door import Answer
+from discreet.mechanisms import Gaussian, Laplace
+from discreet.mechanisms.blend import half_width
+from discreet.mechanisms.record import noise_from
 from discreet.query.release import read_table
+
+if TYPE_CHECKING:
+    from discreet.show.picture import Picture
 
 __all__ = ["HiddenLoads"]
 
@@ -30,6 +39,8 @@ class HiddenLoads(Publication):
     table: Release
     noisy: tuple[float, ...]
     report: Mapping[str, Any]
+    noise: Laplace | Gaussian | None = None
+    """The law of the noise on steps; None at a single time, and in records of earlier versions."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> HiddenLoads:
@@ -38,12 +49,45 @@ class HiddenLoads(Publication):
         table = read_table(answer, cost, remaining)
         table = replace(table, notes=(*table.notes, Note("repaired", " ".join(_repaired(result["report"])), ("mw",))))
         head = answer.provenance(cost, remaining)
-        return cls(table=table, noisy=tuple(result["noisy"]), report=result["report"], stale=answer.stale, **head)
+        law = None if "noise" not in result else noise_from(result["noise"])
+        values = {"table": table, "noisy": tuple(result["noisy"]), "report": result["report"], "noise": law}
+        return cls(**values, stale=answer.stale, **head)
 
     def tables(self) -> dict[str, Release]:
         """The released loads, and those before the repair."""
         noisy = {**{key: self.table[key] for key in self.table.keys}, "mw": list(self.noisy)}
-        return {"": self.table, "noisy": rows_table(noisy, self)}
+        day = {} if self.noise is None else {"totals": self.totals()}
+        return {"": self.table, "noisy": rows_table(noisy, self), **day}
+
+    def totals(self) -> Release:
+        """What all loads draw together at each time, with intervals for the true sums.
+
+        Guarantee
+            Each interval holds the sum of the true loads, as they are clipped, with at least the stated confidence: it
+            is the sum of the noisy loads, which is unbiased, and the half-width of so many noises together. Proof:
+            docs/proofs/power.md.
+        """
+        if self.noise is None:
+            hint = "" if self.times == 1 else f'Publish it again for free: curator.publish("{self.id}").'
+            raise InputError("release", self.id, "one at several times, whose record holds the law of its noise", hint)
+        each = len(self.table) // self.times
+        step = float(as_written(self.table.query.get("step_mw", "0.001"), "step"))
+        sure = 1 - self.table.confidence
+        half = float(half_width(self.noise, np.ones(1), np.array([float(each)]), sure)) * step
+        sums, seen = ([sum(one[i : i + each]) for i in range(0, len(one), each)] for one in (self.loads, self.noisy))
+        ends = [
+            (min(max(there - half, 0.0), here), max(there + half, here)) for here, there in zip(sums, seen, strict=True)
+        ]
+        columns: dict[str, list[Any]] = {"time": list(range(1, self.times + 1)), "mw": [round(one, 6) for one in sums]}
+        columns["mw_lower"] = [math.floor(one * 1e6) / 1e6 for one, _ in ends]
+        columns["mw_upper"] = [math.ceil(one * 1e6) / 1e6 for _, one in ends]
+        return replace(self.table, columns=columns, keys=("time",))
+
+    def plot(self) -> Picture:
+        """The day: what all loads draw at each time with intervals, what it costs, and each load. At one time, bars."""
+        from discreet.power.picture import draw_day
+
+        return self.table.plot("mw") if self.times == 1 else draw_day(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: the loads with their intervals, those before the repair, and the report."""

@@ -198,8 +198,11 @@ class Query:
             allowed = "grouped by values that nobody declared: declared ones are public, and cost nothing to know"
             raise InputError("group_by", Phrase(named), allowed, hint)
 
-    def checked(self, schema: Schema) -> Query:
-        """The same question, read against a schema. Every error comes from here, before anything is spent."""
+    def checked(self, schema: Schema, most: int = MOST_GROUPS) -> Query:
+        """The same question, read against a schema. Every error comes from here, before anything is spent.
+
+        `most` is how many groups it may have.
+        """
         if not self.outputs and not self.ordered and not self.listing:
             raise InputError("outputs", Phrase("none"), "at least one output, such as agg(rows=count())")
         if self.listing:
@@ -238,10 +241,8 @@ class Query:
         query = Query(
             condition, keys, outputs, by_order, self.names, self.person_limits, persons, self.listing, combinations
         )
-        if (many := query.listed_groups(schema)) > MOST_GROUPS:
-            raise InputError(
-                "group_by", Phrase(f"{many:,} groups"), f"such that there are at most {MOST_GROUPS:,} groups"
-            )
+        if (many := query.listed_groups(schema)) > most:
+            raise InputError("group_by", Phrase(f"{many:,} groups"), f"such that there are at most {most:,} groups")
         return query
 
     def _check_combinations(self, keys: tuple[Key, ...], schema: Schema) -> Combinations:

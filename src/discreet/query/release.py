@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet.core.note import Note
+from discreet.core.packing import crossed, unpack
 from discreet.core.release import Release
 from discreet.errors import InputError
 from discreet.ledger.door import Answer
@@ -29,7 +30,7 @@ def tables(answer: Answer, cost: str, remaining: str) -> Tables:
     """The tables of an answer: the parts of a batch by name, a single one under ""."""
     result: Any = answer.result
     parts = result.get("parts", {"": result})
-    if not all("columns" in part and "keys" in part for part in parts.values()):
+    if not all(("columns" in part or "packed" in part) and "keys" in part for part in parts.values()):
         kind = next((kind for kind in ("tree", "synth", "train") if kind in result), None)
         hint = "" if kind is None else f"Read it as what it is: discreet {kind} show."
         raise InputError("release", answer.release, "a release of tables: this one is of another kind", hint)
@@ -37,10 +38,11 @@ def tables(answer: Answer, cost: str, remaining: str) -> Tables:
     found = Tables()
     for name, part in parts.items():
         # The ledger keeps no order of names; people read keys first, then each output with its interval.
+        columns = part["columns"] if "columns" in part else _unpacked(part)
         order = [*part["keys"], *(output + end for output in part["outputs"] for end in ("", "_lower", "_upper"))]
         found[name] = Release(
             **answer.provenance(cost, remaining),
-            columns={column: part["columns"][column] for column in order},
+            columns={column: columns[column] for column in order},
             keys=tuple(part["keys"]),
             outputs=tuple(part["outputs"]),
             confidence=part["confidence"],
@@ -49,6 +51,12 @@ def tables(answer: Answer, cost: str, remaining: str) -> Tables:
             notes=(*_stale(answer, part["outputs"]), *(Note.from_dict(note) for note in part.get("notes", ()))),
         )
     return found
+
+
+def _unpacked(part: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The columns of a long table: labels are recorded once in their order, and numbers packed."""
+    keys = crossed({key: part["labels"][key] for key in part["keys"]})
+    return keys | {name: unpack(entry).tolist() for name, entry in part["packed"].items()}
 
 
 def read_table(answer: Answer, cost: str, remaining: str) -> Release:

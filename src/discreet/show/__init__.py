@@ -9,7 +9,8 @@ A chart is a function from values to a `Picture`, which a template or a page tak
 from discreet.show.bars import Bar, bars
 from discreet.show.columns import Column, columns
 from discreet.show.dots import dots
-from discreet.show.heat import image, matrix
+from discreet.show.flow_map import Home, flow_map
+from discreet.show.heat import grid, image, matrix
 from discreet.show.intervals import Error, Span, errors, span, span_key
 from discreet.show.lines import Band, Line, Step, lines, roc, steps
 from discreet.show.meter import Reach, meter, reach, reach_axis
@@ -29,6 +30,7 @@ __all__ = [
     "Bar",
     "Column",
     "Error",
+    "Home",
     "Line",
     "Markup",
     "Picture",
@@ -48,7 +50,9 @@ __all__ = [
     "element",
     "embedded",
     "errors",
+    "flow_map",
     "frame",
+    "grid",
     "image",
     "lines",
     "matrix",

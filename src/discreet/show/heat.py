@@ -1,4 +1,4 @@
-"""Heat maps: a square of numbers between every two of some names, and small images in shades of grey."""
+"""Heat maps: a square of numbers between every two of some names, a table of counts, small images in grey."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from discreet.show.picture import Picture
 from discreet.show.svg import Markup, element, shorten
 from discreet.show.table import Table
 
-__all__ = ["image", "matrix"]
+__all__ = ["grid", "image", "matrix"]
 
 _LONGEST = 14
 _STEPS = 8
@@ -81,3 +81,44 @@ def image(title: str, pixels: Sequence[Sequence[float]], *, cell: float = 5) -> 
             body = {"x": column * cell, "y": row * cell, "width": cell + 0.2, "height": cell + 0.2}
             parts.append(element("rect", {**body, "fill": f"#{shade:02x}{shade:02x}{shade:02x}"}))
     return Picture(title, cell * len(pixels[0]), cell * len(pixels), tuple(parts), title)
+
+
+def grid(
+    title: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: Sequence[Sequence[float]],
+    *,
+    format: str = "{:,.0f}",
+    caption: str = "",
+) -> Picture:
+    """Numbers from zero up in the cells of a table, the larger the darker; the `caption` stands below it.
+
+    Shades are of square roots, so that one large number does not make all others look alike.
+    """
+    if not rows or not columns or len(values) != len(rows) or any(len(row) != len(columns) for row in values):
+        allowed = f"a row for each of {len(rows)} names with a number for each of {len(columns)}, at least one"
+        raise InputError("values", Phrase(f"{len(values)} rows"), allowed)
+    most = max(max(float(value) for value in row) for row in values)
+    if not math.isfinite(most) or min(min(float(value) for value in row) for row in values) < 0:
+        raise InputError("values", most, "finite numbers from zero up")
+    cell = 24 if max(len(rows), len(columns)) <= 16 else 14
+    left, top = (min(max(map(len, names)), _LONGEST) * 6.6 + 8 for names in (rows, columns))
+    parts: list[Markup] = []
+    for place, name in enumerate(rows):
+        at = {"x": left - 6, "y": top + place * cell + cell / 2 + 4, "text-anchor": "end"}
+        parts.append(element("text", at, shorten(name, _LONGEST)))
+    for place, name in enumerate(columns):
+        turn = f"translate({left + place * cell + cell / 2 + 4:g} {top - 6:g}) rotate(-90)"
+        parts.append(element("text", {"transform": turn}, shorten(name, _LONGEST)))
+    for row, (name, line) in enumerate(zip(rows, values, strict=True)):
+        for column, (other, value) in enumerate(zip(columns, line, strict=True)):
+            words = f"{name}, {other}: {format.format(float(value))}"
+            share = math.sqrt(float(value) / most) if most > 0 else 0.0
+            parts += _square(share, (left + column * cell, top + row * cell), cell, words, math.nan)
+    wide, tall = max(left + cell * len(columns) + 4, len(caption) * 6.2), top + cell * len(rows) + 4
+    if caption:
+        parts.append(element("text", {"class": "tick", "x": 0, "y": tall + 12}, caption))
+    shown = [[name, *(format.format(float(value)) for value in line)] for name, line in zip(rows, values, strict=True)]
+    table = Table.of(["", *columns], shown, title)
+    return Picture(title, wide, tall + 18 * bool(caption), tuple(parts), title, table=table)

@@ -85,3 +85,11 @@ def test_the_curator_and_a_client_give_the_same_loads(ring):
             there.for_ac("june", power_factor=3)
     assert (found.loads, found.report, found.table.notes) == (here.loads, dict(here.report), here.table.notes)
     assert "AC optimal power flow converges" in str(found)
+
+
+def test_loads_are_drawn(ring, tmp_path):
+    said, code = command("loads", "show", "june", "--plot", "june.svg")
+    assert (code, "Wrote june.svg" in said) == (0, True)
+    assert "<svg" in (tmp_path / "june.svg").read_text()
+    _, code = command("loads", "show", "june", "--plot", "june.txt")
+    assert code == 2

@@ -117,6 +117,16 @@ def test_many_rows_of_each_person_are_refused_before_they_are_laid_out():
     assert caught.value.field == "rows"
 
 
+def test_flows_of_more_cells_than_an_answer_can_hold_are_refused_over_http():
+    def draft(windows):
+        ready = SimpleNamespace(layout=SimpleNamespace(shape=(windows, 200, 250)))
+        return SimpleNamespace(ask=SimpleNamespace(kind="flows", prices=("epsilon",)), checked=ready)
+
+    limits.check_draft(draft(20), {})
+    with pytest.raises(InputError, match="at most 1,000,000 cells over HTTP"):
+        limits.check_draft(draft(21), {})
+
+
 def test_a_random_number_of_runs_is_refused_where_whoever_asks_sees_how_long_they_take(client):
     pytest.importorskip("jax")
     asked = {"target": "county", "examples": 100, "steps": 1, "lot": 10, "epsilon": 1}

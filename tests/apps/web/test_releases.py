@@ -88,3 +88,21 @@ def test_who_and_why_is_for_the_custodian_and_ones_own(service):
         assert "anna" not in told(bob.get(path))
     (identity,) = service.curators["people"].releases()
     assert "secret plans" not in told(bob.get(f"/d/people/releases/{identity}"))
+
+
+def test_commuters_have_a_page_for_every_work_area(service):
+    ann = signed(service)
+    desk = service.curators["people"]
+    towns = {"Ash": (0, 0), "Elm": (1, 2), EVIL: (3, 1)}
+    asked = desk.commute(origin="county", destination=discreet.key("county || ''", name="work"), coordinates=towns)
+    asked.plan(epsilon=0.1, allotment="team").release(release="moves")
+    page = ann.get("/d/people/releases/moves")
+    assert "Work area: where its people live" in page.text
+    assert html.escape(EVIL) in page.text
+    found = ann.get("/d/people/releases/moves/area.html?work=Ash&work=Elm")
+    assert found.status_code == 200
+    assert "Work area: Ash, Elm" in found.text
+    assert EVIL not in found.text
+    assert ann.get("/d/people/releases/moves/area.html?work=Oak").status_code >= 400
+    assert ann.get("/d/people/releases/moves/area.html").status_code >= 400
+    assert ann.get("/d/people/releases/none/area.html?work=Ash").status_code == 404

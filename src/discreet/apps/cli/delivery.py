@@ -19,9 +19,9 @@ from discreet.apps.cli.output import (
     show_json,
     show_release,
     show_table,
+    write_tables,
 )
 from discreet.apps.cli.synth_fit import SHOWN, check_more, deliver_more, sample_rows
-from discreet.core.filename import file_name
 from discreet.core.release import number, percent
 from discreet.curator.kinds import table_of
 from discreet.errors import MISSING, InputError
@@ -95,12 +95,7 @@ def _deliver_tables(answer: Any, given: Mapping[str, Any]) -> None:
     tables = answer.tables() if hasattr(answer, "tables") else {"": answer}
     if part := given.get("part"):
         table_of(answer, part, "--part")
-    written = []
-    if given["out"] is not None:
-        given["out"].mkdir(parents=True, exist_ok=True)
-        for name, table in tables.items():
-            written.append(given["out"] / f"{file_name(name or 'table')}.csv")
-            table.to_csv(written[-1])
+    written = [] if given["out"] is None else write_tables(tables, given["out"])
     if given["as_json"]:
         whole = tables[part] if part else answer
         show_json({**whole.to_dict(), "files": [str(path) for path in written]})

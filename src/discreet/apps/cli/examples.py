@@ -119,6 +119,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "--epsilon 0.5 --id census --out tables -y",
     ),
     "census show": ("discreet census show census --part types.county",),
+    "mobility": (
+        "discreet mobility trips.csv --time pickup --origin from --destination to --places zones.csv --person rider "
+        "--trips 4 --first 2024-03-01 --last 2024-03-31 --timezone Europe/Vienna --budget 4 --epsilon 1 --out tables",
+        "discreet mobility trips.csv --time pickup --origin from --destination to --epsilon 1 --plot day.svg --yes",
+    ),
     "flows plan": ("discreet flows plan people.csv --origin county --destination sector --epsilon 0.1",),
     "flows release": (
         "discreet flows release people.csv --origin county --destination sector --epsilon 0.01 --id moves --out m -y",
@@ -131,7 +136,15 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "discreet commute release people.csv --origin county --destination sector --coordinates places.csv "
         "--epsilon 0.01 --id commuters -y",
     ),
-    "commute show": ("discreet commute show commuters",),
+    "commute show": (
+        "discreet commute show commuters",
+        "discreet commute show commuters --work Ash --page ash.html",
+    ),
+    "commute lodes": (
+        "discreet commute lodes ny_od_main_JT00_2021.csv.gz --level county --work 36061 --page manhattan.html",
+        "discreet commute lodes ny_od_main_JT00_2021.csv.gz --out counties.csv --workers workers.parquet",
+    ),
+    "commute prior": ("discreet commute prior --workers 1000000 --epsilon 7 --origins 1000",),
     "relations plan": (
         "discreet relations plan visits.csv --parent age,sex --child ward,day --order day --limit 6 --epsilon 1",
     ),

@@ -22,6 +22,11 @@ def job_app(kind: str) -> typer.Typer:
         from discreet.apps.cli.measurements import read_detail
 
         app.command("read")(read_detail())
+    if kind == "commute":
+        from discreet.apps.cli.commute import lodes, prior
+
+        app.command("lodes")(lodes)
+        app.command("prior")(prior)
     if kind == "synth":
         from discreet.apps.cli.synth_fit import fit
         from discreet.apps.cli.synth_report import report
@@ -55,9 +60,14 @@ def _commands(kind: str) -> Commands:
 
             return Commands(ask, "a census", "Persons and households in tables that agree", CENSUS)
         case "flows":
-            return Commands(ask, "flows", "Who goes where, and when: flows that add up", TABLES)
+            from discreet.apps.cli.flows import FLOWS
+
+            return Commands(ask, "flows", "Who goes where, and when: flows that add up", FLOWS)
         case "commute":
-            return Commands(ask, "synthetic commuters", "Made-up rows of origin and destination", TABLES)
+            from discreet.apps.cli.commute import COMMUTE
+
+            about = "Made-up rows of origin and destination"
+            return Commands(ask, "synthetic commuters", about, COMMUTE, more=("lodes", "prior"))
         case "synth":
             return Commands(ask, "synthetic rows", "Synthetic tables", ROWS, more=("report", "fit"), aliases=("run",))
         case "relations":

@@ -11,7 +11,7 @@ import typer
 
 from discreet.apps.cli.delivery import TABLES, Delivery
 from discreet.apps.cli.options import SchemaFile
-from discreet.apps.cli.output import progress
+from discreet.apps.cli.output import fit_to_draw, progress, say
 from discreet.errors import MISSING, InputError, MissingExtraError
 
 __all__ = ["LOADS"]
@@ -23,8 +23,15 @@ _FACTOR = Annotated[float, typer.Option(help="With --ac: the power factor of eve
 _GRID = Annotated[Path | None, typer.Option(help="With --ac: the grid file, of which the grid is read.")]
 
 
+_PLOT = Annotated[
+    Path | None,
+    typer.Option("--plot", help="Also draw the loads, at several times the day: .svg, .html, .png or .pdf."),
+]
+
+
 def _check_loads(given: Mapping[str, Any]) -> None:
     TABLES.check(given)
+    fit_to_draw(given["plot"])
     if not given["ac"]:
         return
     if find_spec("pandapower") is None:
@@ -45,11 +52,14 @@ def _deliver_loads(answer: Any, given: Mapping[str, Any]) -> None:
         with progress():
             net = GridFile.of(path, getattr(declared, "loads", None)).net()
             answer = answer.for_ac(net, power_factor=given["power_factor"])
+    drawn = None if given["plot"] is None else answer.plot().save(given["plot"])
     TABLES.deliver(answer, given)
+    if drawn is not None and not given["as_json"]:
+        say(f"Wrote {drawn}")
 
 
 LOADS = Delivery(
-    {**TABLES.parameters, "ac": (_AC, False), "power_factor": (_FACTOR, 0.95)},
+    {**TABLES.parameters, "plot": (_PLOT, None), "ac": (_AC, False), "power_factor": (_FACTOR, 0.95)},
     _deliver_loads,
     _check_loads,
     shown={**TABLES.shown, "grid": (_GRID, None), "schema": (SchemaFile, None)},

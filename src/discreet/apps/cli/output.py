@@ -6,7 +6,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from discreet.apps.cli.completion import offered
+from discreet.core.filename import file_name
 from discreet.core.progress import listening, time_left
 from discreet.core.release import Release, percent
 from discreet.errors import MISSING, InputError, MissingExtraError
@@ -43,6 +44,7 @@ __all__ = [
     "show_table",
     "show_whole",
     "working",
+    "write_tables",
 ]
 
 TWO_KINDS = "each for one region, typical for many together"
@@ -163,6 +165,16 @@ def show_release(release: Release) -> None:
     told = f": {TWO_KINDS}" if "typical" in head else ""
     say(f"{percent(release.confidence)} confidence intervals (not simultaneous){told}. {paid(release)}")
     say(f"Release {release.id}" + (f"; data version: {release.data}" if release.data else ""))
+
+
+def write_tables(tables: Mapping[str, Release], folder: Path) -> list[Path]:
+    """Write every table to a CSV file of its name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, table in tables.items():
+        written.append(folder / f"{file_name(name or 'table')}.csv")
+        table.to_csv(written[-1])
+    return written
 
 
 def show_bars(release: Release, output: str, width: int = 40) -> None:

@@ -269,6 +269,9 @@ def check_draft(draft: Draft[Any], price: Mapping[str, Any]) -> None:
             Phrase(f"{many:,} numbers"),
             f"such that there are at most {_NUMBERS:,} numbers over HTTP",
         )
+    if kind == "flows" and many > MOST_GROUPS:
+        allowed = f"such that there are at most {MOST_GROUPS:,} cells over HTTP"
+        raise InputError("origin", Phrase(f"{many:,} cells"), allowed, _FREE)
     most = _FED if kind == "loads" else _SEARCHED
     if price.get("within") is not None and many > most:
         ways = " or ".join(way for way in ("epsilon", "rho", "share") if way in draft.ask.prices)
@@ -306,7 +309,7 @@ def _numbers(kind: str, ready: Any) -> int:
         case "flows":
             return prod(ready.layout.shape)
         case "commute":
-            return prod(ready.domain.sizes)
+            return prod(ready.domain.sizes[:2])
         case "relations":
             return int(sum(ready.levels.children.sizes) * ready.levels.limit)
         case "loads":

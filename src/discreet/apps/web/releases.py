@@ -30,6 +30,7 @@ from discreet.query.predicate import predicate_from
 from discreet.trees.export import archive
 
 if TYPE_CHECKING:
+    from discreet.flows.commuting.release import CommuteRelease
     from discreet.learn.release import ModelRelease
     from discreet.trees.detail import DetailRelease
 
@@ -102,6 +103,13 @@ def routes(frame: Frame) -> APIRouter:
                     raise HTTPException(404, "Nothing is at this address.")
                 with service.plans.turn(caller.name):
                     return _group_file(service, whole(dataset, outcome), name)
+        if identity.endswith("/area.html"):
+            outcome = known(dataset, identity.removesuffix("/area.html"), caller)
+            if outcome.answer is None or kind_of(outcome) != "commute":
+                raise HTTPException(404, "Nothing is at this address.")
+            with service.plans.turn(caller.name):
+                area = whole(dataset, outcome).area(*request.query_params.getlist("work"))
+                return attached(area.to_html(), f"{dataset}-area", "html")
         outcome = known(dataset, identity, caller)
         record = outcome.charged
         budget = service.curators[dataset].ledger.account(dataset).budget
@@ -147,6 +155,7 @@ def routes(frame: Frame) -> APIRouter:
             more=len(rows) - _SHOWN,
             discovered=_discovered(record.query),
             grouped=grouped,
+            works=_works(whole(dataset, outcome)) if kind_of(outcome) == "commute" else (),
             of=of,
             summed=_summed(release, of) if grouped and of else None,
             limited=choice is None and any(note.kind in LIMITED for note in release.notes),
@@ -236,6 +245,11 @@ def _summed(release: Any, of: str) -> tuple[str, bool]:
         return str(release.sum(**parse_groups(release.known, of, "sum"))), True
     except InputError as problem:
         return str(problem), False
+
+
+def _works(release: CommuteRelease) -> tuple[str, ...]:
+    """The destinations of which there is a page; none where a record of an earlier version has no intervals."""
+    return () if release.measured is None else release.destinations
 
 
 def _group_file(service: Service, release: DetailRelease, name: str) -> Response:

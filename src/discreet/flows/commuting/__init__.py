@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from discreet.flows.commuting.ask import CommuteAsk as CommuteAsk
     from discreet.flows.commuting.estimate import flows_of as flows_of
     from discreet.flows.commuting.land import Land as Land
+    from discreet.flows.commuting.lodes import Lodes as Lodes
+    from discreet.flows.commuting.lodes import read_lodes as read_lodes
     from discreet.flows.commuting.plan import CommutePlan as CommutePlan
+    from discreet.flows.commuting.prior import pure_prior as pure_prior
     from discreet.flows.commuting.release import CommuteRelease as CommuteRelease
     from discreet.flows.commuting.urns import Urns as Urns
 
@@ -24,7 +27,9 @@ __getattr__, __dir__, __all__ = lazy(
         "ask": ("CommuteAsk",),
         "estimate": ("flows_of",),
         "land": ("Land",),
+        "lodes": ("Lodes", "read_lodes"),
         "plan": ("CommutePlan",),
+        "prior": ("pure_prior",),
         "release": ("CommuteRelease",),
         "urns": ("Urns",),
     },

@@ -17,6 +17,7 @@ from discreet.errors import GIVEN, InputError, Phrase, kind_of
 from discreet.flows.commuting.land import Land, land_of
 from discreet.flows.commuting.plan import CELLS, SIZES, CommutePlan, Method
 from discreet.flows.commuting.prior import Prior
+from discreet.flows.commuting.profile import PROFILE, profile_attributes
 from discreet.flows.commuting.release import CommuteRelease
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
@@ -24,7 +25,7 @@ from discreet.marginals.domain import Attribute, Domain
 from discreet.marginals.engine import LARGEST
 from discreet.query.aggregate import count
 from discreet.query.ask import Ask, Checked, Form, option, read_file
-from discreet.query.forms import AMOUNT, CONDITION, FLAG, KEY, PLACES, REAL, TEXT
+from discreet.query.forms import AMOUNT, CONDITION, FLAG, KEY, KEYS, PLACES, REAL, TEXT
 from discreet.query.key import Key, keys_under
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
@@ -71,6 +72,9 @@ class CommuteAsk(Ask):
     near: float | None = option(REAL, None, help="Method classic: origins so near a destination share no cell")
     farthest: float | None = option(REAL, None, help="Beyond this distance nobody is said to come from")
     where: str | Predicate | None = option(CONDITION, None, help="Which rows of the data count")
+    profile: tuple[Key, ...] = option(
+        KEYS, (), help="Columns that the workers of each destination are counted by: age, earnings, industry"
+    )
     method: Method = option(
         TEXT, "modern", help="modern (noisy counts) or classic (urns)", choices=get_args(Method), late=True
     )
@@ -86,8 +90,10 @@ class CommuteAsk(Ask):
         query = Query().group_by(*keys).agg(count=count())
         question = (query if self.where is None else query.where(self.where)).checked(schema)
         question.groups(schema)  # refused where they are too many
-        domain = Domain(tuple(_attribute(key, schema) for key in question.keys))
-        starts, ends = (attribute.labels for attribute in domain.attributes)
+        between = [_attribute(key, schema) for key in question.keys]
+        starts, ends = (attribute.labels for attribute in between)
+        profile = profile_attributes(self.profile, schema, [one.name for one in between], len(ends))
+        domain = Domain((*between, *profile))
         if len(starts) * len(ends) > LARGEST:
             raise InputError(
                 "origin",
@@ -193,8 +199,10 @@ def _payable(plan: CommutePlan, price: Price) -> CommutePlan:
     """The plan, if its noise and its urns can be made: what cannot be is refused before anything is spent."""
     try:
         if plan.method == "modern" or plan.sizes is None:
-            plan.noise(SIZES)
-            plan.noise(CELLS)
+            plan.noise(plan.part(SIZES))
+            plan.noise(plan.part(CELLS))
+        if plan.profile:
+            plan.noise(PROFILE / len(plan.profile))
         sizes, least = plan.sizes, _LEAST
         if plan.method == "classic" and plan.largest < (least if sizes is None else int(sizes.max())):
             raise InputError("size", plan.largest, "larger at this price: a destination has more workers")

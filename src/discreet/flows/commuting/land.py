@@ -12,13 +12,42 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError, kind_of
 
-__all__ = ["Land", "cluster", "land_of"]
+__all__ = ["Land", "Points", "cluster", "land_of"]
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 _EARTH = 6371.0
 _STEPS = 100
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """Where origins and destinations are: (x, y), or (latitude, longitude) in `degrees`."""
+
+    origins: Floats
+    destinations: Floats
+    degrees: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        ends = {"origins": self.origins.tolist(), "destinations": self.destinations.tolist()}
+        return {**ends, "degrees": self.degrees}
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> Points:
+        """From plain values."""
+        starts, ends = (np.array(entry[name], dtype=np.float64) for name in ("origins", "destinations"))
+        return cls(starts, ends, bool(entry["degrees"]))
+
+    @property
+    def flat(self) -> tuple[Floats, Floats]:
+        """The same on a plane, x to the east and y to the north: degrees are shortened towards the poles."""
+        if not self.degrees:
+            return self.origins, self.destinations
+        narrow = np.cos(np.radians(np.concatenate([self.origins, self.destinations])[:, 0].mean()))
+        starts, ends = (one[:, ::-1] * [narrow, 1.0] for one in (self.origins, self.destinations))
+        return starts, ends
 
 
 @dataclass(frozen=True, slots=False, eq=False)
@@ -33,6 +62,7 @@ class Land:
     zones: Whole | None = None
     near: float | None = None
     farthest: float | None = None
+    points: Points | None = None
 
     @property
     def origins(self) -> int:
@@ -86,7 +116,7 @@ def land_of(
             raise InputError(field, value, "a distance, zero or more")
     if near is not None and clusters is None:
         raise InputError("near", near, "left out without clusters: every origin then has a cell of its own")
-    found = Land(distances, _zones(origins, start, clusters), near, farthest)
+    found = Land(distances, _zones(origins, start, clusters), near, farthest, Points(start, end, degrees))
     if (lonely := np.flatnonzero(~found.possible.any(axis=0))).size:
         raise InputError(
             "farthest", farthest, f"large enough that some origin reaches {str(destinations[lonely[0]])!r}"

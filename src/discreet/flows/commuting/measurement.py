@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -78,6 +78,27 @@ class Measured:
             return flows.sum(axis=axis), flows.sum(axis=axis)
         sources = [(noisy.sum(axis=axis), noise, noisy.shape[axis]), (*self.noisy[direct], 1)]
         return sum_ends(sources, flows.sum(axis=axis), self.confidence)
+
+    def area_ends(self, flows: Whole, chosen: Sequence[int]) -> tuple[Ends, Ends]:
+        """Intervals for the true numbers from each origin to some destinations together, and for all of them."""
+        places, many = list(chosen), len(chosen)
+        part = flows[:, places]
+        if self.urns is not None:  # of each cell, so rarely off that sums are right
+            low, high = (one[:, places].sum(axis=1) for one in self._cell_ends(flows, 1 - (1 - self.confidence) / many))
+            each = replace(self, confidence=1 - (1 - self.confidence) / many)
+            least, most = each._size_ends(part.sum(axis=0))
+            return (low, high), (least.sum(keepdims=True), most.sum(keepdims=True))
+        noisy, noise = self.noisy["cells"]
+        cells, whole = noisy[:, places], part.sum(keepdims=True).ravel()
+        if many == 1:
+            homes = cell_ends(cells[:, 0], noise, part[:, 0], self.confidence)
+        else:
+            homes = sum_ends([(cells.sum(axis=1), noise, many)], part.sum(axis=1), self.confidence)
+        if "ends" not in self.noisy:  # public sizes, which are kept
+            return homes, (whole, whole)
+        sizes, law = self.noisy["ends"]
+        sources = [(cells.sum(keepdims=True).ravel(), noise, cells.size), (sizes[places].sum(keepdims=True), law, many)]
+        return homes, sum_ends(sources, whole, self.confidence)
 
     def _urn_ends(self, name: str, flows: Whole) -> Ends:
         """Of an origin the sums of the ends of its flows, which hold together if each of them misses far less."""

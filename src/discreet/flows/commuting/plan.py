@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,10 +30,11 @@ from discreet.errors import InputError
 from discreet.flows.commuting.estimate import flows_of
 from discreet.flows.commuting.land import Land
 from discreet.flows.commuting.prior import UNIT, Prior, largest_size
+from discreet.flows.commuting.profile import PROFILE, profile_notes, write_profiles
 from discreet.flows.commuting.urns import Urns
 from discreet.ledger.budget import Allotment
 from discreet.marginals.counts import Counts
-from discreet.marginals.domain import Domain
+from discreet.marginals.domain import Attribute, Domain
 from discreet.marginals.engine import EngineCounts, moved_by
 from discreet.marginals.meter import Meter, Noisy
 from discreet.mechanisms import Gaussian, Laplace
@@ -60,9 +62,10 @@ class CommutePlan(TablePlan):
     """Synthetic commuters of a table. Nothing is read and nothing is spent by making one.
 
     Guarantee
-        Method modern: noisy counts of all cells, of origins and (unless public) of destinations cost `price` together,
-        and the rest sees nothing else. Method classic: the draws cost what `Urns` says, for as many moves as one unit
-        makes, beside noisy sizes of destinations unless those are public. Proof: docs/proofs/commute.md.
+        Method modern: noisy counts of all cells, of origins, (unless public) of destinations and of profiles cost
+        `price` together, and the rest sees nothing else. Method classic: the draws cost what `Urns` says, for as many
+        moves as one unit makes, beside noisy profiles, and noisy sizes of destinations unless those are public.
+        Proof: docs/proofs/commute.md.
     """
 
     kind: ClassVar[str] = "commute"
@@ -90,7 +93,7 @@ class CommutePlan(TablePlan):
         if self.prior is None:
             raise InputError("method", self.method, "classic: the modern one has no urns")
         moves = self.moved.l1
-        epsilon = (self.price if self.sizes is not None else self.price * (1 - SIZES)) / moves
+        epsilon = self.price * self.part(Fraction(1) if self.sizes is not None else 1 - SIZES) / moves
         return Urns(self.prior, epsilon, row_price(self.prior, epsilon, self.chance, moves))
 
     @property
@@ -98,7 +101,8 @@ class CommutePlan(TablePlan):
         """The price of everything together."""
         if self.method == "modern":
             return Pure(self.price) if self.currency == "epsilon" else ZCDP(self.price)
-        measured = [] if self.sizes is not None else [Pure(self.price * SIZES)]
+        measured = [] if self.sizes is not None else [Pure(self.price * self.part(SIZES))]
+        measured += [Pure(self.price * part) for _, _, part in self._profiles()]
         return compose([*measured, group(self.one, self.moved.l1)])
 
     @property
@@ -117,15 +121,19 @@ class CommutePlan(TablePlan):
     def mechanism(self) -> str:
         """What is drawn or added, in words."""
         if self.method == "modern":
-            noises = [self.noise(part) for part in (CELLS, SIZES)]
+            noises = [self.noise(self.part(part)) for part in (CELLS, SIZES)]
+            noises += [self.noise(part) for _, _, part in self._profiles()]
             return "; ".join(dict.fromkeys(map(noise_name, noises))) + "; then made to agree"
-        first = "" if self.sizes is not None else noise_name(self.noise(SIZES)) + "; "
+        noises = [] if self.sizes is not None else [self.noise(self.part(SIZES))]
+        noises += [self.noise(part) for _, _, part in self._profiles()]
+        first = "".join(f"{name}; " for name in dict.fromkeys(map(noise_name, noises)))
         return f"{first}Dirichlet-multinomial draws, {self.prior} prior"
 
     @property
     def query(self) -> dict[str, Any]:
         """The question as plain values, for the record."""
-        return {"commute": self.question.to_dict(), "method": self.method, "prior": self.prior}
+        profile = {"profile": [one.key.to_dict() for one in self.profile]} if self.profile else {}
+        return {"commute": self.question.to_dict(), "method": self.method, "prior": self.prior, **profile}
 
     @property
     def digest(self) -> str:
@@ -145,7 +153,8 @@ class CommutePlan(TablePlan):
     @property
     def columns(self) -> list[str]:
         """The columns of the data it reads."""
-        return columns_read(self.question, self.schema)
+        profiled = Query().group_by(*(one.key for one in self.profile))
+        return list(dict.fromkeys([*columns_read(self.question, self.schema), *columns_read(profiled, self.schema)]))
 
     def explained(self) -> Explanation:
         """What there is to know before it is paid."""
@@ -154,10 +163,11 @@ class CommutePlan(TablePlan):
     @property
     def notes(self) -> list[Note]:
         """What is left out of the rows that are made up from."""
-        keys = [attribute.key for attribute in self.domain.attributes]
-        cells = self.land.origins * self.land.destinations
-        of = " (origin, destination)"
-        return cell_notes(self.schema, keys, self.question.condition, cells=cells, of=of)
+        keys = [attribute.key for attribute in self.domain.attributes[:2]]
+        cells = math.prod(self.domain.sizes)
+        of = f" ({', '.join(['origin', 'destination', *(one.name for one in self.profile)])})"
+        notes = cell_notes(self.schema, keys, self.question.condition, cells=cells, of=of)
+        return [*notes, *profile_notes(self.profile, self.schema)]
 
     def urn_sizes(self) -> Iterator[tuple[int, int]]:
         """Workers and cells (nobody's too) of the urn of every destination that has workers: if sizes are public."""
@@ -189,33 +199,45 @@ class CommutePlan(TablePlan):
 
     def draw(self, counts: Counts, bits: Bits) -> dict[str, Any]:
         """What is drawn from exact counts: noisy marginals, or the rows of every urn."""
-        counts.prepare([_BOTH])
+        counts.prepare([_BOTH, *(axes for _, axes, _ in self._profiles())])
         notify("drawing")
         meter = Meter(counts, self.moved, self.currency, self.price, bits)
         if self.method == "modern":
-            return {name: pack(meter.measure(axes, self.price * part).values) for name, axes, part in self._shares()}
+            asked = [*self._shares(), *self._profiles()]
+            return {name: pack(meter.measure(axes, self.price * part).values) for name, axes, part in asked}
         sizes = self.sizes
         if sizes is None:
-            sizes = np.clip(meter.measure(_TO, self.price * SIZES).values, 0, self.largest)
+            sizes = np.clip(meter.measure(_TO, self.price * self.part(SIZES)).values, 0, self.largest)
         flows, refused, draws = self.urns.flows(counts.marginal(_BOTH), sizes, self.land, bits)
         many = [len(one) for one in draws]
-        return {"flows": pack(flows), "refused": refused, "draws": pack(np.concatenate(draws)), "cells": many}
+        seen = {name: pack(meter.measure(axes, self.price * part).values) for name, axes, part in self._profiles()}
+        return {"flows": pack(flows), "refused": refused, "draws": pack(np.concatenate(draws)), "cells": many, **seen}
 
     def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:
         """Rows from every origin to every destination: as they were drawn, or made of noisy counts."""
         sure = _CONFIDENCE if confidence is None else float(read_confidence(confidence))
+        flows = unpack(measured["flows"]) if "flows" in measured else self.flows_from(measured)
         return {
             "commute": {
                 "names": [key.column for key in self.question.keys],
-                "places": [[str(label) for label in attribute.labels] for attribute in self.domain.attributes],
-                "flows": None if "flows" in measured else pack(self.flows_from(measured)),
+                "places": [[str(label) for label in attribute.labels] for attribute in self.domain.attributes[:2]],
+                "flows": None if "flows" in measured else pack(flows),
                 "metres": pack(np.rint(self.land.distances * 1000)),
                 "refused": measured.get("refused", []),
                 "method": self.method,
                 "intervals": {"confidence": sure, **self._laws()},
+                **self._profiled(measured, flows),
+                **({} if self.land.points is None else {"points": self.land.points.to_dict()}),
             },
             "notes": [note.to_dict() for note in self.notes],
         }
+
+    def _profiled(self, measured: Mapping[str, Any], flows: Whole) -> dict[str, Any]:
+        """The profiles, made to agree with the workers of each destination."""
+        if not self.profile:
+            return {}
+        noisy = [unpack(measured[name]) for name, _, _ in self._profiles()]
+        return {"profile": write_profiles(self.profile, noisy, flows.sum(axis=0))}
 
     def flows_from(self, measured: Mapping[str, Any]) -> Whole:
         """The flows that noisy counts of method modern are made into."""
@@ -224,21 +246,37 @@ class CommutePlan(TablePlan):
 
     def _laws(self) -> dict[str, Any]:
         """The laws of what was measured, for a record: what intervals follow from."""
+        profile = {"profile": noise_to(self.noise(PROFILE / len(self.profile)))} if self.profile else {}
         if self.method == "modern":
-            return {"noise": {name: noise_to(self.noise(part)) for name, _, part in self._shares()}}
+            return {"noise": {name: noise_to(self.noise(part)) for name, _, part in self._shares()}, **profile}
         urns, land = self.urns, self.land
         return {
+            **profile,
             "urns": {"prior": urns.prior, "epsilon": str(urns.epsilon), "chance": str(urns.chance)},
             "cells": pack(np.stack([land.cells(one) for one in range(land.destinations)], axis=1)),
-            "sizes": None if self.sizes is not None else noise_to(self.noise(SIZES)),
+            "sizes": None if self.sizes is not None else noise_to(self.noise(self.part(SIZES))),
         }
 
     def _shares(self) -> list[tuple[str, tuple[int, ...], Fraction]]:
         """What method modern measures: its name, its columns, and its part of the price."""
-        cells, origins = ("cells", _BOTH, CELLS), ("origins", _FROM, SIZES)
+        origins = ("origins", _FROM, self.part(SIZES))
         if self.sizes is not None:
-            return [("cells", _BOTH, CELLS + SIZES), origins]
-        return [cells, origins, ("ends", _TO, SIZES)]
+            return [("cells", _BOTH, self.part(CELLS + SIZES)), origins]
+        return [("cells", _BOTH, self.part(CELLS)), origins, ("ends", _TO, self.part(SIZES))]
+
+    def _profiles(self) -> list[tuple[str, tuple[int, ...], Fraction]]:
+        """The profiles that are measured, likewise: destinations by each characteristic."""
+        many = len(self.profile)
+        return [(f"profile {place}", (1, 2 + place), PROFILE / many) for place in range(many)]
+
+    @property
+    def profile(self) -> tuple[Attribute, ...]:
+        """The characteristics that destinations are counted by."""
+        return self.domain.attributes[2:]
+
+    def part(self, share: Fraction) -> Fraction:
+        """The part of the price that a share of what profiles leave is."""
+        return share * (1 - PROFILE) if self.profile else share
 
 
 def row_price(prior: Prior, epsilon: Fraction, chance: Fraction, moves: int) -> Fraction:
@@ -280,6 +318,8 @@ def _errors(plan: CommutePlan) -> list[Accuracy]:
         parts |= {"destinations": SIZES} if plan.sizes is None else {}
     else:
         parts = {"sizes": SIZES} if plan.sizes is None else {}
+    parts = {name: plan.part(share) for name, share in parts.items()}
+    parts |= {f"{one.name} by destination": PROFILE / len(plan.profile) for one in plan.profile}
     errors = []
     for name, part in parts.items():
         noise = plan.noise(part)

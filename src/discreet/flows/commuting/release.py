@@ -14,10 +14,13 @@ from discreet.core.packing import unpack
 from discreet.core.publication import Publication, rows_table
 from discreet.core.release import Release
 from discreet.errors import InputError
+from discreet.flows.commuting.land import Points
 from discreet.flows.commuting.measurement import COUNTED, Measured
+from discreet.flows.commuting.profile import Profile, read_profiles
 from discreet.ledger.door import Answer
 
 if TYPE_CHECKING:
+    from discreet.flows.commuting.area import WorkArea
     from discreet.show.picture import Picture
 
 __all__ = ["CommuteRelease", "distances_chart", "mean_distances"]
@@ -46,6 +49,10 @@ class CommuteRelease(Publication):
     refused: tuple[str, ...]
     measured: Measured | None = None
     """What was measured, with its law; None in records of earlier versions, which have no intervals."""
+    profiles: tuple[Profile, ...] = ()
+    """Workers of every destination by age, earnings and so on, as far as they were asked for."""
+    points: Points | None = None
+    """Where places are, which is public; None in records of earlier versions."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> CommuteRelease:
@@ -64,6 +71,8 @@ class CommuteRelease(Publication):
             distances=unpack(entry["metres"]) / 1000,
             refused=tuple(destinations[place] for place in entry["refused"]),
             measured=Measured.read(entry, answer.measured),
+            profiles=read_profiles(entry, answer.measured),
+            points=None if "points" not in entry else Points.from_dict(entry["points"]),
             stale=answer.stale,
             caveats=answer.caveats,
         )
@@ -81,7 +90,20 @@ class CommuteRelease(Publication):
     def tables(self) -> dict[str, Release]:
         """The rows; how many there truly are of each pair, from each origin and to each destination, with intervals."""
         counted = {} if self.measured is None else {name: self.table(name) for name in COUNTED}
-        return {"rows": rows_table(self.columns(), self), **counted}
+        profile = {"profile": self.profile()} if self.profiles else {}
+        return {"rows": rows_table(self.columns(), self), **counted, **profile}
+
+    def profile(self) -> Release:
+        """Workers of every destination by the groups of each characteristic: counts and shares with intervals."""
+        from discreet.flows.commuting.area import profile_table
+
+        return profile_table(self, {name: [place] for place, name in enumerate(self.destinations)})
+
+    def area(self, *work: str) -> WorkArea:
+        """A work area of one destination or several: where its workers live, and who they are, with intervals."""
+        from discreet.flows.commuting.area import work_area
+
+        return work_area(self, work)
 
     def table(self, name: str) -> Release:
         """Made-up commuters counted by `flows`, `origins` or `destinations`, with intervals for the true numbers.

@@ -7,28 +7,46 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+import attrs
 from attrs import frozen
 
 from discreet.core.exact import Number, as_written
+from discreet.data.column import Timestamp
 from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.flows.mobility.layout import CELLS, DESTINATIONS, ORIGINS, WINDOWS, ZONES, Layout
 from discreet.flows.mobility.plan import MobilityPlan, plan_mobility
+from discreet.flows.mobility.windows import DayWindows, day_windows
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
 from discreet.query.aggregate import count
 from discreet.query.ask import Ask, Checked, option
-from discreet.query.forms import CONDITION, KEY, PLACES, WEIGHTS
+from discreet.query.forms import CONDITION, KEY, PLACES, TEXT, WEIGHTS
 from discreet.query.key import Key, keys_under
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
 from discreet.query.question import Query
 from discreet.query.release import Tables, tables
 
-__all__ = ["SHARES", "CheckedFlows", "FlowsAsk"]
+__all__ = ["MOST_CELLS", "SHARES", "CheckedFlows", "FlowsAsk"]
+
+MOST_CELLS = 2_500_000
+"""Cells of a release: 30,000 pairs of places in 48 half hours, and some more."""
 
 SHARES: Mapping[str, int] = {CELLS: 30, ORIGINS: 25, DESTINATIONS: 25, ZONES: 10, WINDOWS: 10}
 """How the price is shared where cells are mostly empty, in parts: fixed beforehand, never fitted to the table."""
+
+
+def _window_from(value: Any, schema: Schema) -> Key:
+    """A key from JSON; a column of timestamps as it is, since `every` may say what its windows are."""
+    name = value.get("column") if isinstance(value, Mapping) and len(value) == 1 else value
+    if isinstance(name, str) and isinstance(schema.columns.get(name), Timestamp):
+        return Key(name)
+    found: Key = KEY.read(value, schema)
+    return found
+
+
+WINDOW = attrs.evolve(KEY, read=_window_from)
 
 
 @frozen(eq=False)
@@ -39,11 +57,14 @@ class FlowsAsk(Ask):
 
     origin: Key = option(KEY, help="Column of the place a row comes from: its values are public", names_columns=True)
     destination: Key = option(KEY, help="Column of the place it goes to", names_columns=True)
-    window: Key | None = option(KEY, None, help="Column of the time window: day/month, say", names_columns=True)
+    window: Key | None = option(WINDOW, None, help="Column of the time window: day/month, say", names_columns=True)
     zones: Mapping[Any, str] | None = option(
         PLACES, None, help="Zone of every place: a CSV file of place,zone. Then pairs of zones are measured too"
     )
     where: str | Predicate | None = option(CONDITION, None, help="Which rows of the data count")
+    every: str | None = option(
+        TEXT, None, help="Where the window is a column of timestamps: windows of the day so long, such as 30min"
+    )
     shares: Mapping[str, Number] | None = option(
         WEIGHTS,
         None,
@@ -53,17 +74,20 @@ class FlowsAsk(Ask):
 
     def checked(self, schema: Schema) -> CheckedFlows:
         """The same, read against a schema."""
-        keys = keys_under(schema, origin=self.origin, destination=self.destination, window=self.window)
+        day = None if self.every is None else day_windows(self.window, self.every, schema)
+        window = self.window if day is None else day.key
+        keys = keys_under(schema, origin=self.origin, destination=self.destination, window=window)
         query = Query().group_by(*keys).agg(count=count())
-        question = (query if self.where is None else query.where(self.where)).checked(schema)
+        query = query if self.where is None else query.where(self.where)
+        question = (query if day is None else query.where(day.condition(schema))).checked(schema, MOST_CELLS)
         question.groups(schema)  # refused where they are too many
-        here, there, *when = (key.column for key in question.keys)
+        here, there, *when = (key.title for key in question.keys)
         if self.zones is not None and when and when[0] in (f"{here}_zone", f"{there}_zone"):
             allowed = f"another column: with zones, {when[0]} is a column of the tables"
             raise InputError("window", when[0], allowed, "Give the column another name.")
         layout, names = _layout(question, schema, self.zones)
         shares = _shares(self.shares, zoned=bool(names))
-        return CheckedFlows(schema, question, layout, names, shares, staged=self.shares is None)
+        return CheckedFlows(schema, question, layout, names, shares, staged=self.shares is None, day=day)
 
 
 @dataclass(frozen=True)
@@ -76,11 +100,12 @@ class CheckedFlows(Checked[Tables]):
     zones: tuple[str, ...]
     shares: Mapping[str, Fraction]
     staged: bool
+    day: DayWindows | None = None
 
     def plan(self, allotment: Allotment, price: Price) -> MobilityPlan:
         """All tables together at a price."""
         asked = (self.question, self.schema, allotment, price, self.layout, self.zones, self.shares)
-        return plan_mobility(*asked, staged=self.staged)
+        return plan_mobility(*asked, staged=self.staged, day=self.day)
 
     def read(self, answer: Answer, cost: str, remaining: str) -> Tables:
         """The tables that an answer holds."""

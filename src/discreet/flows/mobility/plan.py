@@ -17,7 +17,7 @@ from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.note import Note
-from discreet.core.packing import pack, unpack
+from discreet.core.packing import crossed, pack, unpack
 from discreet.core.release import number, percent
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
@@ -33,10 +33,12 @@ from discreet.flows.mobility.stages import (
     centre,
     reaches,
 )
+from discreet.flows.mobility.windows import DayWindows
 from discreet.ledger.budget import Allotment
 from discreet.noise.bits import words
 from discreet.query.compatibility import columns_read
 from discreet.query.compile import GROUP, compile_query, measure_name
+from discreet.query.key import Bin
 from discreet.query.measure import Rows
 from discreet.query.notes import cell_notes
 from discreet.query.plan import noise_name
@@ -49,6 +51,7 @@ __all__ = ["MobilityPlan", "plan_mobility"]
 Whole = NDArray[np.int64]
 
 _COUNT = "count"
+_LONG = 200_000  # rows of a table that are recorded in short: labels once, and numbers packed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,6 +75,7 @@ class MobilityPlan(TablePlan):
     measures: tuple[FlowMeasure, ...]
     windowed: bool
     stages: Stages | None = None  # None where shares were fixed: `measures` is then everything
+    day: DayWindows | None = None  # None where windows are not those of a day
 
     @property
     def cost(self) -> Loss:
@@ -101,7 +105,8 @@ class MobilityPlan(TablePlan):
                 "origin": [self.zone_names[zone] for zone in self.layout.origin_zones],
                 "destination": [self.zone_names[zone] for zone in self.layout.destination_zones],
             }
-        return {"mobility": self.question.to_dict(), "zones": zones}
+        every = {} if self.day is None else {"every": f"{self.day.minutes} minutes"}
+        return {"mobility": self.question.to_dict(), "zones": zones, **every}
 
     @property
     def digest(self) -> str:
@@ -160,7 +165,9 @@ class MobilityPlan(TablePlan):
         """What is left out of every table."""
         of = " (origin, destination, window)" if self.windowed else " (origin, destination)"
         question, cells = self.question, math.prod(self.layout.shape)
-        return cell_notes(self.schema, question.keys, question.condition, cells=cells, of=of, outputs=[_COUNT])
+        keys = question.keys if self.day is None else question.keys[:2]
+        notes = cell_notes(self.schema, keys, question.condition, cells=cells, of=of, outputs=[_COUNT])
+        return notes if self.day is None else [*notes, self.day.note(self.schema, (_COUNT,))]
 
     def _errors(self, measures: Sequence[FlowMeasure], way: str) -> list[Accuracy]:
         """The half-widths of all tables, if this is what is measured."""
@@ -236,14 +243,15 @@ class MobilityPlan(TablePlan):
             )
             low = np.minimum(np.maximum(seen - far, 0), value)
             high = np.maximum(np.maximum(seen + far, 0), value)
-            columns = {
-                **_crossed(keys[name]),
-                _COUNT: value.tolist(),
-                f"{_COUNT}_lower": low.tolist(),
-                f"{_COUNT}_upper": high.tolist(),
-            }
+            counts = {_COUNT: value, f"{_COUNT}_lower": low, f"{_COUNT}_upper": high}
+            if len(value) > _LONG:
+                packed = {end: pack(column, quick=True) for end, column in counts.items()}
+                table: dict[str, Any] = {"labels": keys[name], "packed": packed}
+            else:
+                plain = {end: column.tolist() for end, column in counts.items()}
+                table = {"columns": {**crossed(keys[name]), **plain}}
             parts[name] = {
-                "columns": columns,
+                **table,
                 "keys": list(keys[name]),
                 "outputs": [_COUNT],
                 "confidence": self.confidence,
@@ -251,12 +259,14 @@ class MobilityPlan(TablePlan):
             }
         return {"parts": parts}
 
+    def _label(self, label: Any) -> str | int | None:
+        if self.day is not None and isinstance(label, Bin):
+            return self.day.label(label)
+        return label if isinstance(label, (str, int, type(None))) else str(label)
+
     def _keys(self) -> dict[str, dict[str, list[Any]]]:
         """The keys of every table with their labels, in the order of publication."""
-        named = [
-            (key.column, [label if isinstance(label, (str, int, type(None))) else str(label) for label in labels])
-            for key, labels in ((key, key.labels(self.schema)) for key in self.question.keys)
-        ]
+        named = [(key.title, [self._label(label) for label in key.labels(self.schema)]) for key in self.question.keys]
         origin, destination = (dict([pair]) for pair in named[:2])
         window = dict(named[2:])
         zones = [list(self.zone_names[:count]) for count in self.layout.zones]
@@ -281,6 +291,7 @@ def plan_mobility(
     shares: Mapping[str, Fraction],
     *,
     staged: bool = False,
+    day: DayWindows | None = None,
 ) -> MobilityPlan:
     """Price a release; `shares` are the parts of the price that the aggregations get. Raises before any spending.
 
@@ -296,19 +307,8 @@ def plan_mobility(
     bought = (schema.unit, allotment, price, layout, shares)
     measures, windowed = buy_measures(*bought), len(question.keys) == 3
     plan = MobilityPlan(question, schema, allotment, price.confidence, layout, zone_names, measures, windowed)
-    return replace(plan, stages=buy_stages(*bought)) if staged else plan
+    return replace(plan, stages=buy_stages(*bought) if staged else None, day=day)
 
 
 def _noise_texts(measures: Sequence[FlowMeasure]) -> list[list[str]]:
     return [[measure.name, text_of(measure.noise)] for measure in measures]
-
-
-def _crossed(keys: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-    """Every combination of labels, the last key moving fastest."""
-    groups = repeat = math.prod(len(labels) for labels in keys.values())
-    columns = {}
-    for name, labels in keys.items():
-        repeat //= len(labels)
-        once = [label for label in labels for _ in range(repeat)]
-        columns[name] = once * (groups // len(once))
-    return columns
