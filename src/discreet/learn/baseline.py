@@ -74,11 +74,11 @@ def train_baseline(
 
     def run() -> Tree:
         now, moving = params, jax.tree.map(jnp.zeros_like, params)
-        chance, key, order = np.random.default_rng(seed), jax.random.key(seed), np.arange(many)
+        key, order = jax.random.key(seed), np.arange(many)
         for number in range(steps):
             at = number % each
             if at == 0:
-                order = chance.permutation(many)
+                order = np.asarray(jax.random.permutation(jax.random.fold_in(key, steps + number), many))
             batch = order[at * lot : (at + 1) * lot]
             pace = rate * 0.5 * (1 + np.cos(np.pi * number / steps))
             now, moving = step(now, moving, x[batch], y[batch], jax.random.fold_in(key, number), pace)
