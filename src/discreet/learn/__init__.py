@@ -4,11 +4,12 @@ Asked for at a desk (`curator.train`): `TrainAsk`, `SearchAsk`, the `ModelReleas
 `Model`, a function of one's own to train. On arrays and iterators, under a ledger or without one: `train` by a
 `Recipe`, the price of a `Search`, losses (`cross_entropy`, `logistic`, `squared`, `absolute`), networks to start from
 (`dense`, `convolutional`, `wide_residual`), `dropout` by each example's own key, a `Run` that survives crashes in its
-`Checkpoint`, a `Curve` of accuracy and epsilon by epoch, `NETS` for images with their recipes (`Preset`,
-`preset_named`), `Images` out of files (`read_images`), a `Baseline` without privacy on public data (`train_baseline`),
-`Canaries` that a `Watch` looks for in a run, and `lira`, an attack with shadow models. `read_weights` and
-`write_weights` are for files. Clipped sums of gradients are in `discreet.learn.clip`, estimators in scikit-learn's
-manner in `discreet.learn.estimators`. Names load on first use; all but the asks and the recipe need the extra `learn`.
+`Checkpoint`, a `Curve` of accuracy and epsilon by epoch (`release_with_curve`), `NETS` for images with their recipes
+(`Preset`, `preset_named`), `Images` out of files (`read_images`), a `Baseline` without privacy on public data
+(`train_baseline`), `Canaries` that a `Watch` looks for in a run, and `lira`, an attack with shadow models.
+`read_weights` and `write_weights` are for files. Clipped sums of gradients are in `discreet.learn.clip`, estimators in
+scikit-learn's manner in `discreet.learn.estimators`. Names load on first use; all but the asks and the recipe need the
+extra `learn`.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from discreet.learn.run import identity_of as identity_of
     from discreet.learn.run import resume as resume
     from discreet.learn.search import Search as Search
+    from discreet.learn.table_curve import release_with_curve as release_with_curve
     from discreet.learn.trainer import Trained as Trained
     from discreet.learn.trainer import losses_of as losses_of
     from discreet.learn.trainer import train as train
@@ -81,6 +83,7 @@ __getattr__, __dir__, __all__ = lazy(
         "release": ("ModelRelease",),
         "run": ("Run", "fingerprint", "identity_of", "resume"),
         "search": ("Search",),
+        "table_curve": ("release_with_curve",),
         "trainer": ("Trained", "losses_of", "train"),
         "weights_file": ("read_weights", "write_weights"),
     },

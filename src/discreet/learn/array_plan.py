@@ -31,7 +31,6 @@ from discreet.learn.recipe import Recipe, weak_delta
 from discreet.learn.release import ModelRelease
 from discreet.learn.run import augment_fingerprint, fingerprint, identity_of, resume
 from discreet.learn.run_plan import RunPlan, checkpoint_path
-from discreet.learn.step import State
 from discreet.learn.trainer import Trained, check_losses
 from discreet.learn.training import delta_of
 from discreet.ledger.budget import Allotment
@@ -65,8 +64,6 @@ class ArrayPlan(RunPlan):
     protected: Unit
     shaped: tuple[Tree, Tree]
     """Two made-up rows of the shapes that all have."""
-    watch: Callable[[State], None] | None = None
-    """Called with every state: it decides nothing of the result, and tells nobody before it is recorded."""
 
     @property
     def dataset(self) -> str:

@@ -8,7 +8,7 @@ may have seen anything of the first.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -69,12 +69,15 @@ class Curve:
         return self._points
 
     @contextmanager
-    def watching(self, apply: Any, recipe: Recipe) -> Iterator[None]:
-        """Around a run. What was seen of it can be read when it has ended well, and is forgotten otherwise."""
+    def watching(self, apply: Any, recipe: Recipe, spent: Callable[[int], Fraction] | None = None) -> Iterator[None]:
+        """Around a run. What was seen of it can be read when it has ended well, and is forgotten otherwise.
+
+        `spent` tells epsilon after some steps, from above, where more was bought than the steps.
+        """
         self._begin(apply, recipe.steps, float(1 / recipe.probability))
         try:
             yield
-            self._points = self._priced(recipe)
+            self._points = self._priced(recipe, spent)
         finally:
             self._seen = []
 
@@ -98,18 +101,25 @@ class Curve:
         if step % self._every == 0 or step == self._steps:
             self._seen.append((step, accuracy_of(self._look, params, self._x, self._y)))
 
-    def _priced(self, recipe: Recipe) -> tuple[CurvePoint, ...]:
-        if not self._seen or self._delta is None:
-            return tuple(CurvePoint(step, float(step * recipe.probability), None, right) for step, right in self._seen)
-        whole, delta = recipe.epsilon(self._delta), float(self._delta)
-        found = []
-        for step, right in self._seen:
-            # A coarse grid of losses is quick, and never tells too little; the last is what the run was priced at.
-            spent = (
-                whole if step == recipe.steps else Fraction(privacy_loss(recipe.cost_of(step), COARSE).epsilon(delta))
-            )
-            found.append(CurvePoint(step, float(step * recipe.probability), float(min(spent, whole)), right))
-        return tuple(found)
+    def _priced(self, recipe: Recipe, spent: Callable[[int], Fraction] | None) -> tuple[CurvePoint, ...]:
+        epsilon = spent if spent is not None else self._spent(recipe)
+        return tuple(
+            CurvePoint(step, float(step * recipe.probability), None if epsilon is None else float(epsilon(step)), right)
+            for step, right in self._seen
+        )
+
+    def _spent(self, recipe: Recipe) -> Callable[[int], Fraction] | None:
+        """Epsilon by steps: on a coarse grid of losses, which never tells too little, and at the end as priced."""
+        if self._delta is None or not self._seen:
+            return None
+        whole, delta = recipe.epsilon(self._delta), self._delta
+
+        def spent(step: int) -> Fraction:
+            if step == recipe.steps:
+                return whole
+            return min(Fraction(privacy_loss(recipe.cost_of(step), COARSE).epsilon(delta)), whole)
+
+        return spent
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Plain values."""
