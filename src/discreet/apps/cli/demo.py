@@ -18,11 +18,12 @@ import typer
 
 from discreet.apps.cli.ledger import show as show_ledger
 from discreet.apps.cli.output import say, show_bars, show_release
+from discreet.apps.demo import LECTURES
 from discreet.core.release import Release
 from discreet.curator import Curator, open_curator
 from discreet.curator.offer import Offer
 from discreet.curator.setup import STATE
-from discreet.errors import BudgetError, MissingExtraError
+from discreet.errors import BudgetError, InputError, MissingExtraError
 from discreet.ledger.budget import Budget
 from discreet.ledger.ledger import Ledger
 from discreet.query.aggregate import count, mean, total
@@ -38,8 +39,16 @@ def demo(
     folder: Annotated[Path | None, typer.Option(help="Keep the table, schema and ledger here to go on with.")] = None,
     serve: Annotated[bool, typer.Option("--serve", help="Then serve the pages on this data, to this machine.")] = False,
     port: Annotated[int | None, typer.Option(help="Port of the pages; one that is free by default.")] = None,
+    lecture: Annotated[
+        str | None, typer.Option(help=f"Run a lecture of the course instead: {', '.join(LECTURES)}.")
+    ] = None,
 ) -> None:
     """A table, a schema, a budget; three priced questions; a refusal; the ledger. Takes a few seconds."""
+    if lecture is not None:
+        if serve or port is not None:
+            raise InputError("lecture", lecture, "without --serve and --port")
+        _lecture(lecture, folder or Path())
+        return
     if serve and not _servable():
         raise MissingExtraError("server", "fastapi")
     with _kept(folder) as place:
@@ -108,6 +117,20 @@ def _refused(curator: Curator) -> None:
         curator.table().group_by("county").agg(people=count()).plan(epsilon=0.5).release(why="too much")
     except BudgetError as refusal:
         say(f"Refused: {refusal}")
+
+
+def _lecture(name: str, folder: Path) -> None:
+    """The lecture's numbers beside ours, and a picture in the folder."""
+    from discreet.apps.demo.lecture import run_lecture
+
+    shown = run_lecture(name)
+    say(f"{shown.title}\n")
+    for one in shown.numbers:
+        say(f"  {one}")
+    say(f"\n{shown.words}")
+    folder.mkdir(parents=True, exist_ok=True)
+    say(f"Picture: {shown.picture.save(folder / f'{name}.svg')}")
+    say(f"Explained in docs/{shown.page}")
 
 
 # The same in a browser

@@ -239,7 +239,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "token create": ("discreet token create ann --role analyst",),
     "token list": ("discreet token list --json",),
     "token revoke": ("discreet token revoke ann",),
-    "demo": ("discreet demo --folder demo",),
+    "demo": ("discreet demo --folder demo", "discreet demo --lecture survey --folder pictures"),
 }
 
 
