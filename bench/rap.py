@@ -1,134 +1,185 @@
-"""Relaxed adaptive projection on ADULT: error against epsilon and against the number of marginals, and its speed.
+"""Relaxed adaptive projection: largest errors against epsilon and the number of marginals, rounds by picks, its speed.
 
-python bench/rap.py [--quick] [--json] [--data FOLDER] [--runs N] [--picture FILE]
+python bench/rap.py [--quick] [--json] [--data FOLDER] [--runs N] [--parts panels,mosaic,grid,rows,speed]
+                    [--results FILE] [--minutes M] [--picture FILE]
 
-FOLDER/adult holds adult.csv.gz and adult-domain.json; without it, a table of the same size is made up. The workload is
-64 random marginals of three columns (with at most as many cells as there are rows), delta is 1/n^2 and one row is added
-or removed. `max` is the largest error of a cell and `TV` the mean over marginals of half the L1 distance, both as parts
-of all rows, of sampled rows. Needs JAX besides the library, and uses a GPU if JAX finds one.
+FOLDER holds ADULT and LOANS as codes (bench/synth_tables.py); without it, a table of ADULT's size is made up. A
+workload is random marginals of three or of five columns with at most as many cells as there are rows, delta is 1/n^2
+and one row is added or removed. `max` is the largest error of a cell and `TV` the mean over marginals of half the L1
+distance, both as parts of all rows, of sampled rows.
+
+Runs go to FILE, a line each, in rounds: every case once, then every case again. What is there is not run again, so a
+benchmark that was stopped (after M minutes, say) goes on where it stood. Figures and the picture are of all runs in the
+file. Needs JAX besides the library, and uses a GPU if JAX finds one.
 """
 
 from __future__ import annotations
 
-import gzip
+import functools
 import itertools
 import json
 import time
-from fractions import Fraction
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from discreet.accounting.concentrated import epsilon_of_zcdp
 from discreet.core.sensitivity import Sensitivity
 from discreet.marginals.counts import ArrayCounts
-from discreet.marginals.domain import Attribute, Domain
 from discreet.marginals.meter import Meter
-from discreet.query.key import Key
 from discreet.synth.descent import Target
-from discreet.synth.rap import rap
+from discreet.synth.methods import method_named
 from discreet.synth.relaxation import RelaxedTable
 from discreet.synth.tiles import cut
 from harness import ENVIRONMENTS, Report, arguments, peak_megabytes
+from rap_picture import draw
+from synth_tables import errors, rho_for, table, workload
 
-ORDERED = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
-SIZES = (85, 9, 100, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2)  # ADULT's, for a table made up
+TABLES, COLUMNS = ("adult", "loans"), (3, 5)
 EPSILONS = (0.1, 0.25, 0.5, 1.0)
-NUMBERS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
-WAYS = {"one round": {"rounds": 1}, "adaptive": {"rounds": 5}}
-FEM = {0.1: 0.172, 0.5: 0.078, 1.0: 0.076}  # FEM's largest errors on such a workload, as published
+NUMBERS = (4, 16, 64, 256)
+USUAL = 64  # marginals of a workload
+LOW = 0.1  # epsilon where the number of marginals is what changes
+PICKS, ROUNDS = (5, 10, 25, 50, 100), (2, 5, 10, 25, 50)
+ROWS = (100, 300, 1000)
+FEW = 100  # undecided rows, where their number is not what changes
+WAYS = {"one round": {"rounds": 1}, "five rounds of ten": {"rounds": 5, "per_round": 10}}
+PARTS = ("panels", "mosaic", "grid", "rows", "speed")
 
 
-def adult(folder: Path) -> tuple[Domain, np.ndarray]:
-    sizes = json.loads((folder / "adult-domain.json").read_text())
-    with gzip.open(folder / "adult.csv.gz", "rt") as file:
-        names = next(file).strip().split(",")
-        codes = np.loadtxt(file, delimiter=",", dtype=np.int64)
-    return domain_of({name: sizes[name] for name in names}), codes
+@dataclass(frozen=True)
+class Case:
+    """One setting: a table, a workload, a price, a method and its options."""
+
+    part: str
+    table: str
+    columns: int
+    marginals: int
+    epsilon: float
+    method: str = "rap"
+    options: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """As the file of results has it."""
+        return {**vars(self), "options": dict(self.options)}
+
+    @property
+    def name(self) -> str:
+        told = ", ".join(f"{name}={value}" for name, value in self.options)
+        place = f"{self.table}, {self.marginals} {self.columns}-way, epsilon {self.epsilon:g}"
+        return f"{place}, {self.method}" + (f" ({told})" if told else "")
 
 
-def invented(rows: int = 48_842) -> tuple[Domain, np.ndarray]:
-    """Columns of ADULT's sizes, each of which leans on the one before."""
-    chance = np.random.default_rng(11)
-    codes = np.zeros((rows, len(SIZES)), dtype=np.int64)
-    before = chance.random(rows)
-    for column, size in enumerate(SIZES):
-        before = np.clip(0.7 * before + 0.3 * chance.random(rows) ** 3, 0, 1 - 1e-9)
-        codes[:, column] = before * size
-    return domain_of({f"c{column}": size for column, size in enumerate(SIZES)}), codes
+def cases(part: str, tables: tuple[str, ...] = TABLES) -> Iterator[Case]:
+    """The settings of a part of the benchmark."""
+    few = {"relaxed_rows": FEW}
+    if part in ("panels", "mosaic"):
+        ways = [("rap", tuple({**few, **way}.items())) for way in WAYS.values()]
+        for name, columns in itertools.product(tables, COLUMNS):
+            places = [(USUAL, epsilon) for epsilon in EPSILONS] + [(many, LOW) for many in NUMBERS if many != USUAL]
+            for (many, epsilon), way in itertools.product(places, ways if part == "panels" else [("mosaic", ())]):
+                yield Case(part, name, columns, many, epsilon, *way)
+    elif part == "grid":
+        for picks, rounds in itertools.product(PICKS, ROUNDS):
+            yield Case(
+                part, "adult", 3, USUAL, LOW, "rap", tuple({**few, "rounds": rounds, "per_round": picks}.items())
+            )
+    elif part == "rows":
+        for epsilon, many in itertools.product((LOW, 1.0), ROWS):
+            yield Case(part, "adult", 3, USUAL, epsilon, "rap", (("relaxed_rows", many), ("rounds", 1)))
 
 
-def domain_of(sizes: dict[str, int]) -> Domain:
-    return Domain(
-        tuple(Attribute(name, Key(name), tuple(range(size)), name in ORDERED, False) for name, size in sizes.items())
-    )
+@functools.cache
+def marginals(folder: Path | None, name: str, columns: int, many: int) -> tuple[tuple[int, ...], ...]:
+    """The first `many` of all marginals that are not too large, in random order; of 64, those of bench/synth.py."""
+    domain, codes = table(folder, name)
+    first = workload(domain, len(codes), columns)
+    if many <= len(first):
+        return tuple(first[:many])
+    known, more = set(first), []
+    rest = [one for one in itertools.combinations(range(len(domain)), columns) if domain.cells(one) <= len(codes)]
+    rest = [one for one in rest if one not in known]
+    more = np.random.default_rng(1).permutation(len(rest))[: many - len(first)]
+    return (*first, *(rest[place] for place in more))
 
 
-def workload(domain: Domain, rows: int, many: int) -> list[tuple[int, ...]]:
-    """The first `many` of all marginals of three columns that are not too large, in random order."""
-    every = [one for one in itertools.combinations(range(len(domain)), 3) if domain.cells(one) <= rows]
-    order = np.random.RandomState(0).choice(len(every), min(64, len(every)), replace=False)
-    rest = [place for place in range(len(every)) if place not in set(order)]
-    order = [*order, *np.random.default_rng(1).permutation(rest)]
-    return [every[place] for place in order[:many]]
+def run(folder: Path | None, case: Case) -> dict[str, Any]:
+    """One run of a setting: errors, and seconds."""
+    domain, codes = table(folder, case.table)
+    asked = list(marginals(folder, case.table, case.columns, case.marginals))
+    meter = Meter(ArrayCounts(domain, codes), Sensitivity(1), "rho", rho_for(case.epsilon, len(codes)))
+    cpu, wall = time.process_time(), time.perf_counter()
+    made = method_named(case.method)(meter, asked, None, **dict(case.options))
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    if meter.left != 0:
+        raise RuntimeError("the price was not spent")
+    most, distance = errors(domain, codes, made.codes, asked)
+    return {**case.entry, "max": most, "TV": distance, "cpu": round(cpu, 2), "wall": round(wall, 2)}
 
 
-def rho_for(epsilon: float, delta: float) -> Fraction:
-    """The zCDP that (epsilon, delta) allows."""
-    low, high = 0.0, epsilon
-    for _ in range(40):
-        middle = (low + high) / 2
-        enough = float(epsilon_of_zcdp(Fraction(middle), Fraction(delta))) <= epsilon
-        low, high = (middle, high) if enough else (low, middle)
-    return Fraction(low)
+def stored(path: Path | None) -> list[dict[str, Any]]:
+    """The runs in a file."""
+    return [] if path is None or not path.exists() else [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def errors(domain, codes, made, marginals) -> tuple[float, float]:
-    true, found = ArrayCounts(domain, codes), ArrayCounts(domain, made)
-    most, halves = 0.0, []
-    for columns in marginals:
-        off = np.abs(true.marginal(columns) / len(codes) - found.marginal(columns) / max(len(made), 1))
-        most = max(most, float(off.max()))
-        halves.append(off.sum() / 2)
-    return most, float(np.mean(halves))
+def of(case: Case, runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those of a setting."""
+    return [one for one in runs if all(one[name] == value for name, value in case.entry.items())]
 
 
-def measured(report: Report, case: str, table, marginals, epsilon, runs: int, how: dict) -> float:
-    """Run the method some times; the mean of the largest errors."""
-    domain, codes = table
-    price = rho_for(epsilon, 1 / len(codes) ** 2)
-    found = []
-    for _ in range(runs):
-        meter = Meter(ArrayCounts(domain, codes), Sensitivity(1), "rho", price)
-        cpu, wall = time.process_time(), time.perf_counter()
-        made = rap(meter, marginals, **how)
-        cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-        if meter.left != 0:
-            raise RuntimeError("the price was not spent")
-        found.append((*errors(domain, codes, made.codes, marginals), cpu, wall))
-    most, halves, cpu, wall = np.mean(found, axis=0)
-    report.figure(case, "max, mean", most, f"of {runs} runs")
-    report.figure(case, "max, worst", max(one[0] for one in found), f"of {runs} runs")
-    report.figure(case, "TV", halves, "of rows")
-    report.figure(case, "time", cpu, "CPU s")
-    report.figure(case, "time on the clock", wall, "s")
-    return float(most)
-
-
-def speed(report: Report, table, marginals, relaxed_rows: int, steps: int) -> None:
-    """How fast undecided rows are bent towards all marginals at once, codes unmerged."""
+def carried_out(
+    report: Report, folder: Path | None, wanted: list[list[Case]], runs: int, path: Path | None, until: float
+) -> list[dict[str, Any]]:
+    """All runs of some parts, those in the file included: every part once, then again, until time is up."""
     import jax
 
-    domain, codes = table
+    found = stored(path)
+    for number, part in itertools.product(range(runs), wanted):
+        for case in part:
+            if len(of(case, found)) > number:
+                continue
+            if time.monotonic() > until:
+                return found
+            try:
+                found.append(run(folder, case))
+            except Exception as problem:
+                report.note(f"{case.name} did not run: {type(problem).__name__}: {problem}")
+                continue
+            jax.clear_caches()  # every run has programs of its own shapes
+            if path is not None:
+                with path.open("a") as file:
+                    file.write(json.dumps(found[-1]) + "\n")
+    return found
+
+
+def told(report: Report, case: Case, runs: list[dict[str, Any]]) -> None:
+    """The figures of a setting."""
+    if not runs:
+        return
+    report.figure(case.name, "max, mean", float(np.mean([one["max"] for one in runs])), f"of {len(runs)} runs")
+    report.figure(case.name, "max, worst", max(one["max"] for one in runs), f"of {len(runs)} runs")
+    report.figure(case.name, "TV", float(np.mean([one["TV"] for one in runs])), "of rows")
+    report.figure(case.name, "time", float(np.mean([one["cpu"] for one in runs])), "CPU s")
+
+
+def speed(report: Report, folder: Path | None, many: int, relaxed_rows: int, steps: int) -> None:
+    """How fast undecided rows are fitted to all marginals at once, codes unmerged."""
+    import jax
+
+    domain, codes = table(folder, "adult")
+    asked = marginals(folder, "adult", 3, many)
     counts = ArrayCounts(domain, codes)
     start = np.concatenate([np.full((size, relaxed_rows), 1 / size) for size in domain.sizes])
     targets = {
         place: Target(columns, counts.marginal(columns).astype(float), np.array(1.0))
-        for place, columns in enumerate(marginals)
+        for place, columns in enumerate(asked)
     }
-    cells = sum(domain.cells(columns) for columns in marginals)
+    cells = sum(domain.cells(columns) for columns in asked)
     for projection in ("sparsemax", "softmax"):
-        relaxed = RelaxedTable(cut(domain.sizes, marginals), start, projection)
+        relaxed = RelaxedTable(cut(domain.sizes, asked), start, projection)
         case = f"{cells:,} cells, {relaxed_rows:,} rows, {projection}, {jax.devices()[0].device_kind}"
         clock = time.perf_counter(), time.process_time()
         relaxed.fit(targets, float(len(codes)), 1, 0.05)
@@ -141,66 +192,35 @@ def speed(report: Report, table, marginals, relaxed_rows: int, steps: int) -> No
         report.figure(case, "examples", relaxed_rows * steps / wall, "undecided rows/s")
 
 
-def picture(values: list[dict], path: Path) -> None:
-    """The largest error, against epsilon and against the number of marginals."""
-    import altair
-
-    ways = [*WAYS, "FEM, published"]
-    colour = altair.Color(
-        "way:N", title=None, sort=ways, scale=altair.Scale(domain=ways, range=["#2166ac", "#b2182b", "#999999"])
-    )
-    panels = []
-    for axis, title, ticks in (
-        ("epsilon", "epsilon, with 64 marginals", EPSILONS),
-        ("marginals", "marginals of three columns, at epsilon 0.1", NUMBERS),
-    ):
-        shown = [value for value in values if axis in value]
-        base = altair.Chart(altair.InlineData(values=shown)).encode(
-            x=altair.X(
-                f"{axis}:Q",
-                title=title,
-                scale=altair.Scale(type="log", base=2, nice=False),
-                axis=altair.Axis(values=list(ticks), format="~g", grid=False),
-            ),
-            y=altair.Y(
-                "max:Q", title="largest error of a cell, of all rows", scale=altair.Scale(type="log", nice=False)
-            ),
-            color=colour,
-        )
-        panels.append(base.mark_line(point=True).properties(width=300, height=260))
-    altair.hconcat(*panels).resolve_scale(y="shared").save(str(path))
-
-
 def main() -> None:
     options = arguments(
         __doc__.splitlines()[0],
-        runs={"type": int, "default": 3, "help": "how often each case is run"},
-        picture={"type": Path, "help": "also draw the largest errors into this file"},
+        runs={"type": int, "default": 5, "help": "how often each case is run"},
+        parts={"default": ",".join(PARTS), "help": "what to run: " + ", ".join(PARTS)},
+        results={"type": Path, "help": "file of runs: those in it are not run again, new ones are added"},
+        minutes={"type": float, "default": float("inf"), "help": "begin no run after so many minutes"},
+        picture={"type": Path, "help": "also draw the panels and the grid into this file"},
     )
     report = Report("rap", as_json=options.json)
-    folder = (options.data or ENVIRONMENTS / "data") / "adult"
-    if folder.exists():
-        table = adult(folder)
-    else:
-        report.note(f"no {folder.name} under --data: a table is made up")
-        table = invented()
-    rows, runs = len(table[1]), 1 if options.quick else options.runs
-    few = {"relaxed_rows": 200} if options.quick else {}
-    values = [{"way": "FEM, published", "epsilon": epsilon, "max": most} for epsilon, most in FEM.items()]
-    for way, how in WAYS.items():
-        cases = [(64, epsilon) for epsilon in ((0.1, 1.0) if options.quick else EPSILONS)]
-        cases += [(many, 0.1) for many in ((4,) if options.quick else NUMBERS) if many != 64]
-        for many, epsilon in cases:
-            case = f"{many} marginals, epsilon {epsilon:g}, {way}"
-            most = measured(report, case, table, workload(table[0], rows, many), epsilon, runs, {**how, **few})
-            if many == 64:
-                values.append({"way": way, "epsilon": epsilon, "max": most})
-            if epsilon == 0.1:
-                values.append({"way": way, "marginals": many, "max": most})
-    speed(report, table, workload(table[0], rows, 8 if options.quick else 64), 1000, 5 if options.quick else 20)
+    folder = options.data or ENVIRONMENTS / "data"
+    if not (folder / "adult").exists():
+        report.note("no adult under --data: a table is made up")
+        folder = None
+    tables = TABLES if folder is not None else TABLES[:1]
+    parts = [part for part in options.parts.split(",") if part in PARTS]
+    wanted = [list(cases(part, tables)) for part in parts if part != "speed"]
+    if options.quick:
+        first = next(cases("panels", tables))
+        wanted = [[first, next(cases("mosaic", tables))]]
+    runs = 1 if options.quick else options.runs
+    found = carried_out(report, folder, wanted, runs, options.results, time.monotonic() + 60 * options.minutes)
+    for case in itertools.chain.from_iterable(wanted):
+        told(report, case, of(case, found))
+    if "speed" in parts:
+        speed(report, folder, 8 if options.quick else USUAL, 1000, 5 if options.quick else 20)
     report.figure("all", "peak memory", peak_megabytes(), "MB")
     if options.picture:
-        picture(values, options.picture)
+        draw(found, options.picture)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ delta) allows. `max` is the largest error of a cell, `TV` the mean over marginal
 of all rows, both of sampled rows. `AUC` is that of a classifier trained on rows made for pairs and tested on real ones.
 Every run is a process of its own, so that memory is that of one method. Peers run once for a table, epsilon and seed,
 at their defaults and within a limit of CPU seconds (bench/synth_peers.py); with --peers-from what they did earlier is
-printed.
+printed. A method may have options: --methods mosaic,rap:rounds=1:relaxed_rows=100.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ import numpy as np
 from discreet.core.sensitivity import Sensitivity
 from discreet.marginals.counts import ArrayCounts
 from discreet.marginals.meter import Meter
-from discreet.synth.methods import METHODS, method_named
+from discreet.synth.method_option import Options
+from discreet.synth.methods import METHODS, method_named, with_options
 from harness import ENVIRONMENTS, Report, arguments, peak_megabytes
 from synth_peers import LIMIT, PEERS, collect, shown, stored
 from synth_tables import SOURCES, auc, errors, rho_for, table, workload
@@ -39,12 +40,20 @@ FULL = ("adult", "loans")  # measured at every epsilon
 ENDS = (0.1, 1.0)  # where peers are run, and the other tables measured
 
 
+def parsed(text: str) -> tuple[str, Options]:
+    """A method and its options: rap:rounds=1:relaxed_rows=100."""
+    name, *given = text.split(":")
+    pairs = [one.partition("=")[::2] for one in given]
+    return name, tuple((option, int(value) if value.isdecimal() else value) for option, value in pairs)
+
+
 def run(method: str, folder: Path | None, name: str, columns: int, epsilon: float) -> tuple[float, ...]:
     """One release, in a process of its own: errors, CPU seconds, megabytes, AUC (NaN where there is none)."""
     domain, codes = table(folder, name)
     marginals = workload(domain, len(codes), columns)
     meter = Meter(ArrayCounts(domain, codes), Sensitivity(1), "rho", rho_for(epsilon, len(codes)))
-    work = method_named(method)
+    chosen, how = parsed(method)
+    work = with_options(method_named(chosen), how)
     start = time.process_time()
     made = work(meter, marginals, None)
     seconds = time.process_time() - start
@@ -132,12 +141,12 @@ def main() -> None:
     folder = options.data or (ENVIRONMENTS / "data" if (ENVIRONMENTS / "data" / "adult").exists() else None)
     if folder is None:
         report.note("no --data: a table is made up, and targets do not apply")
-    methods = [one for one in options.methods.split(",") if one in METHODS]
+    methods = [one for one in options.methods.split(",") if parsed(one)[0] in METHODS]
     earlier = stored(options.peers_from) if options.peers_from else []
     if options.quick:
         real(report, folder, "adult")
         for method in methods:
-            if method != "rap":  # needs JAX, and longer: see bench/rap.py
+            if parsed(method)[0] != "rap":  # needs JAX, and longer: see bench/rap.py
                 measured(report, method, folder, "adult", 3, 1.0, 1)
         measured(report, methods[0], folder, "adult", 2, 1.0, 1)
         shown(report, earlier, "adult", 3, 1.0)

@@ -188,6 +188,7 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "differences": ({"columns": ["age", "pay"]}, {"differences": {"pay": "age"}}),
         "keys": {"keys": {"person": "P{:03d}"}},
         "prior": {"prior": {"sex": ["f", "m"], "age": ["30", "40"]}},
+        "options": ({"method": "aim"}, {"options": {"rounds": 5}}),
         "discover": (FOUND, {"discover": (), "columns": ["sex"], "delta": None}),
         "delta": (FOUND, {"delta": "0.002"}),
         **COUNTS,

@@ -107,7 +107,7 @@ def test_a_run_of_before_goes_on_from_its_checkpoint(curator, tmp_path, monkeypa
     assert not before.checkpoint.exists()
 
 
-def stopped(run, examples):
+def stopped(run, examples, watch=None):
     raise KeyboardInterrupt
 
 

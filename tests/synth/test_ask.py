@@ -11,6 +11,7 @@ from synth_desk import table
 import discreet
 from discreet import Budget, Category, Integer, Schema, Text, col
 from discreet.errors import BudgetError, InputError
+from discreet.query.ask import options
 from discreet.synth.ask import SynthAsk
 
 
@@ -41,6 +42,15 @@ from discreet.synth.ask import SynthAsk
         ({"keys": {"person": "P"}}, "keys.person"),
         ({"keys": {"person": "{x}"}}, "keys.person"),
         ({"keys": ["person"]}, "keys"),
+        ({"options": {"rounds": 5}}, "options"),
+        ({"method": "rap", "options": ["rounds"]}, "options"),
+        ({"method": "rap", "options": {"round": 5}}, "options.round"),
+        ({"method": "rap", "options": {"rounds": 0}}, "options.rounds"),
+        ({"method": "rap", "options": {"rounds": True}}, "options.rounds"),
+        ({"method": "rap", "options": {"projection": "softmx"}}, "options.projection"),
+        ({"method": "aim", "options": {"rounds": 1}}, "options.rounds"),
+        ({"method": "mosaic", "options": {"way": "both"}}, "options.way"),
+        ({"method": "mst", "options": {"rounds": 5}}, "options.rounds"),
     ],
 )
 def test_wrong_questions_are_refused(curator, asked, field):
@@ -100,3 +110,26 @@ def test_bins_of_a_column_without_an_order_are_refused():
     with pytest.raises(InputError, match=r"`bins.day` must be given for a column of numbers or days"):
         SynthAsk.of(bins={"day": 3}).checked(schema)
     assert SynthAsk.of(bins={"age": 3}).checked(schema).domain.sizes[1] == 4
+
+
+def test_options_of_a_method_are_typed_as_names_with_values():
+    parse = options(SynthAsk)["options"].form.parse
+    assert parse(["rounds=5,per_round=20", "projection=softmax"]) == {
+        "rounds": 5,
+        "per_round": 20,
+        "projection": "softmax",
+    }
+    with pytest.raises(InputError, match="NAME=VALUE"):
+        parse(["rounds"])
+
+
+def test_a_wrong_option_gets_the_right_one_named(curator):
+    with pytest.raises(InputError, match=r"`options.round` is not known here. Did you mean `rounds`\?"):
+        curator.synthesize("rap", options={"round": 5})
+    with pytest.raises(InputError, match=r"got 'softmx'. Did you mean `softmax`\?"):
+        curator.synthesize("rap", options={"projection": "softmx"})
+    with pytest.raises(InputError, match="Method mst has no option"):
+        curator.synthesize("mst", options={"rounds": 5})
+    with pytest.raises(InputError, match="Name the method they are for"):
+        curator.synthesize(options={"rounds": 5})
+    assert curator.standing()[0].spent.amount == 0

@@ -301,6 +301,7 @@ class Curator(RegionalJobs, ChoosingJobs, HidingJobs):
         keys: Mapping[str, str | int] | None = None,
         discover: Iterable[str | Expression] = (),
         prior: Any = None,
+        options: Mapping[str, int | str] | None = None,
     ) -> Draft[SyntheticRelease]:
         """Rows that look like the private ones and are nobody's: for every use, at one price.
 
@@ -312,10 +313,11 @@ class Curator(RegionalJobs, ChoosingJobs, HidingJobs):
         is {}. `keys` are columns made anew, such as {"person": "P{:06d}"}. `discover` names columns of text whose
         values are found in the data, as far as enough units share them; `plan` then takes a `delta`. `prior` is a
         public table with some of the columns, or its file: its dependence stands in where noise hides that of the data.
+        `options` say how the method works: {"rounds": 5} of "rap", say; docs/guides/synthetic.md lists them.
         """
         from discreet.synth.ask import SynthAsk
 
-        more = {"discover": discover, "prior": prior}
+        more = {"discover": discover, "prior": prior, "options": options}
         ask = SynthAsk.of(method, workload, columns, bins, rows, where, impossible, differences, keys, **more)
         return Draft.of(self.desk, ask)
 

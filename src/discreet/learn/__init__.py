@@ -4,9 +4,12 @@ Asked for at a desk (`curator.train`): `TrainAsk`, `SearchAsk`, the `ModelReleas
 `Model`, a function of one's own to train. On arrays and iterators, under a ledger or without one: `train` by a
 `Recipe`, the price of a `Search`, losses (`cross_entropy`, `logistic`, `squared`, `absolute`), networks to start from
 (`dense`, `convolutional`, `wide_residual`), `dropout` by each example's own key, a `Run` that survives crashes in its
-`Checkpoint`, `Canaries` that a `Watch` looks for in it, and `lira`, an attack with shadow models. `read_weights` and
-`write_weights` are for files. Clipped sums of gradients are in `discreet.learn.clip`, estimators in scikit-learn's
-manner in `discreet.learn.estimators`. Names load on first use; all but the asks and the recipe need the extra `learn`.
+`Checkpoint`, a `Curve` of accuracy and epsilon by epoch (`release_with_curve`), `NETS` for images with their recipes
+(`Preset`, `preset_named`), `Images` out of files (`read_images`), a `Baseline` without privacy on public data
+(`train_baseline`), `Canaries` that a `Watch` looks for in a run, and `lira`, an attack with shadow models.
+`read_weights` and `write_weights` are for files. Clipped sums of gradients are in `discreet.learn.clip`, estimators in
+scikit-learn's manner in `discreet.learn.estimators`. Names load on first use; all but the asks and the recipe need the
+extra `learn`.
 """
 
 from __future__ import annotations
@@ -18,12 +21,18 @@ from discreet.core.lazy import lazy
 if TYPE_CHECKING:
     from discreet.learn.ask import SearchAsk as SearchAsk
     from discreet.learn.ask import TrainAsk as TrainAsk
+    from discreet.learn.baseline import Baseline as Baseline
+    from discreet.learn.baseline import train_baseline as train_baseline
     from discreet.learn.canary import Canaries as Canaries
     from discreet.learn.canary import Watch as Watch
     from discreet.learn.canary import coins_for as coins_for
     from discreet.learn.canary import loss_scores as loss_scores
     from discreet.learn.card import Card as Card
     from discreet.learn.checkpoint import Checkpoint as Checkpoint
+    from discreet.learn.curve import Curve as Curve
+    from discreet.learn.curve import CurvePoint as CurvePoint
+    from discreet.learn.image_files import Images as Images
+    from discreet.learn.image_files import read_images as read_images
     from discreet.learn.likelihood_ratio import Lira as Lira
     from discreet.learn.likelihood_ratio import lira as lira
     from discreet.learn.model import Model as Model
@@ -36,6 +45,9 @@ if TYPE_CHECKING:
     from discreet.learn.objective import cross_entropy as cross_entropy
     from discreet.learn.objective import logistic as logistic
     from discreet.learn.objective import squared as squared
+    from discreet.learn.presets import NETS as NETS
+    from discreet.learn.presets import Preset as Preset
+    from discreet.learn.presets import preset_named as preset_named
     from discreet.learn.recipe import Recipe as Recipe
     from discreet.learn.release import ModelRelease as ModelRelease
     from discreet.learn.row_keys import dropout as dropout
@@ -44,6 +56,7 @@ if TYPE_CHECKING:
     from discreet.learn.run import identity_of as identity_of
     from discreet.learn.run import resume as resume
     from discreet.learn.search import Search as Search
+    from discreet.learn.table_curve import release_with_curve as release_with_curve
     from discreet.learn.trainer import Trained as Trained
     from discreet.learn.trainer import losses_of as losses_of
     from discreet.learn.trainer import train as train
@@ -57,6 +70,10 @@ __getattr__, __dir__, __all__ = lazy(
         "canary": ("Canaries", "Watch", "coins_for", "loss_scores"),
         "card": ("Card",),
         "checkpoint": ("Checkpoint",),
+        "baseline": ("Baseline", "train_baseline"),
+        "curve": ("Curve", "CurvePoint"),
+        "image_files": ("Images", "read_images"),
+        "presets": ("NETS", "Preset", "preset_named"),
         "likelihood_ratio": ("Lira", "lira"),
         "row_keys": ("dropout",),
         "model": ("Model",),
@@ -66,6 +83,7 @@ __getattr__, __dir__, __all__ = lazy(
         "release": ("ModelRelease",),
         "run": ("Run", "fingerprint", "identity_of", "resume"),
         "search": ("Search",),
+        "table_curve": ("release_with_curve",),
         "trainer": ("Trained", "losses_of", "train"),
         "weights_file": ("read_weights", "write_weights"),
     },

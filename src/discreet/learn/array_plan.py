@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -21,6 +21,7 @@ from discreet.errors import InputError
 from discreet.learn.account import LedgerAccount
 from discreet.learn.ask import paying_plan
 from discreet.learn.checkpoint import Checkpoint
+from discreet.learn.curve import Curve
 from discreet.learn.examples import Examples
 from discreet.learn.gradients import Augment
 from discreet.learn.model import Model
@@ -96,7 +97,7 @@ class ArrayPlan(RunPlan):
         """Train. Called by the one door only."""
         run = self.resume(bits)
         run.keep()
-        return self.recorded(run.go(data.laid_out(self.recipe.rows, run.secret)))
+        return self.recorded(run.go(data.laid_out(self.recipe.rows, run.secret), self.watch))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,6 +113,7 @@ class ArrayRun:
     augment: Augment | None = None
     devices: Sequence[Any] | None = None
     name: str = "model"
+    curve: Curve | None = None
 
     @property
     def _model(self) -> Model:
@@ -138,7 +140,7 @@ class ArrayRun:
             check_losses(plan.model.losses, self.params, plan.two, plan.recipe, self.augment)
             known = None if account.release is None else ledger.find(account.release)
             mismatch = _ROW if self.examples.persons is None else _PERSON
-            with plan.kept(answered=known is not None and known.answer is not None):
+            with self._watched(plan.recipe), plan.kept(answered=known is not None and known.answer is not None):
                 answer = account.charge(plan, self.examples, ledger, lambda _: plan.delta, mismatch)
             paid = Quote(part, answer.charge, ledger.remaining(account.dataset, part.name))
             return ModelRelease.read(answer, paid.cost, paid.remaining, model=plan.model)
@@ -162,7 +164,11 @@ class ArrayRun:
             data_name=dataset,
             protected=unit,
             shaped=self._two,
+            watch=None if self.curve is None else self.curve.after,
         )
+
+    def _watched(self, recipe: Recipe) -> AbstractContextManager[None]:
+        return nullcontext() if self.curve is None else self.curve.watching(self.apply, recipe)
 
     def _unit(self, unit: str | None) -> Unit:
         if self.examples.persons is None:
@@ -179,7 +185,7 @@ class ArrayRun:
         losses = self._model.losses
         own = {} if self.augment is None else {"augment": augment_fingerprint(self.augment, self._two)}
         kept = None if path is None else Checkpoint(path)
-        with nullcontext() if kept is None else kept.held():
+        with self._watched(recipe), nullcontext() if kept is None else kept.held():
             run = resume(
                 losses,
                 self.params,
@@ -191,7 +197,8 @@ class ArrayRun:
                 devices=self.devices,
             )
             run.keep()
-            return run.go(self.examples.laid_out(recipe.rows, run.secret))
+            watch = None if self.curve is None else self.curve.after
+            return run.go(self.examples.laid_out(recipe.rows, run.secret), watch)
 
 
 def _check_person(unit: str | None, protected: str) -> None:

@@ -139,7 +139,7 @@ class TrainPlan(RunPlan):
             counted = count_rows(examples) + laplace(1 / self.count, bits=bits_of(run.secret, "count"))
             many = max(1, counted)
             recipe = evolve(recipe, examples=many, lot=recipe.probability * many)
-        return self.recorded(replace(run, recipe=recipe).go(examples))
+        return self.recorded(replace(run, recipe=recipe).go(examples, self.watch))
 
 
 def planned_before(earlier: Callable[[], P] | None) -> tuple[P, ...]:

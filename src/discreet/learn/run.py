@@ -65,8 +65,8 @@ class Run:
         if self.checkpoint is not None and not self.begun:
             self.checkpoint.save(self.state, self.secret, self.heard, self.identity)
 
-    def go(self, data: Tree) -> Trained:
-        """Train to the end, keeping the run as it goes.
+    def go(self, data: Tree, watch: Callable[[State], None] | None = None) -> Trained:
+        """Train to the end, keeping the run as it goes. `watch` is called with every state, once it is kept.
 
         Guarantee: after a crash the steps that are done again use the same lots and the same noise as before, so that
         all that was ever computed is one run, paid for once. Other data than before is refused.
@@ -80,6 +80,11 @@ class Run:
             if self.checkpoint is not None and (state.step % self.every == 0 or state.step == self.recipe.steps):
                 self.checkpoint.save(state, self.secret, self.heard, identity)
 
+        def keep_and_watch(state: State) -> None:
+            keep(state)
+            if watch is not None:
+                watch(state)
+
         if self.state.step == 0:
             keep(self.state)  # before anything is shown: the secret must not change once a loss was seen
         return train_losses(
@@ -92,7 +97,7 @@ class Run:
             augment=self.augment,
             state=self.state,
             devices=self.devices,
-            after=keep,
+            after=keep_and_watch,
             heard=self.heard,
             tell_loss=self.checkpoint is not None,
         )

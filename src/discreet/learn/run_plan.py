@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,6 +21,7 @@ from discreet.learn.model import Model, pack_weights
 from discreet.learn.optimizer import Optimizer
 from discreet.learn.recipe import Recipe
 from discreet.learn.run import Run, augment_fingerprint, fingerprint, identity_of, optimizer_fingerprint, resume
+from discreet.learn.step import State
 from discreet.learn.trainer import Trained
 from discreet.ledger.budget import Allotment, Charge
 
@@ -46,6 +47,8 @@ class RunPlan:
     optimizer: Optimizer | None = None
     augment: Augment | None = None
     devices: Sequence[Any] | None = None
+    watch: Callable[[State], None] | None = None
+    """Called with every state: it decides nothing of the result, and tells nobody before it is recorded."""
 
     @property
     def dataset(self) -> str:

@@ -6,7 +6,7 @@ The loop is sample, sum, add noise, step: `lot.sample_lot`, then `sum_lot`, `add
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -34,6 +34,7 @@ from discreet.learn.row_keys import KeyedLosses, predictor, takes_key
 from discreet.learn.step import Augment, State, Step, of_shape
 
 if TYPE_CHECKING:
+    from discreet.learn.curve import Curve
     from discreet.learn.release import ModelRelease
 
 __all__ = ["Trained", "check_losses", "check_machinery", "losses_of", "train", "train_losses"]
@@ -91,6 +92,7 @@ class TrainOptions(TypedDict, total=False):
     secret: bytes | None
     state: State | None
     after: After | None
+    curve: Curve | None
 
 
 @overload
@@ -135,6 +137,7 @@ def train(
     secret: bytes | None = None,
     state: State | None = None,
     after: After | None = None,
+    curve: Curve | None = None,
 ) -> Trained | ModelRelease:
     """Train `apply(params, x)` on `data = (x, y)` under `loss(outputs, y) -> [B]`, by the recipe.
 
@@ -154,6 +157,8 @@ def train(
 
     With a `checkpoint`, a file, a run that was stopped goes on where it stood. Without a ledger, destroy the file when
     the weights are safe (`Checkpoint(path).destroy()`): it holds the run's secret.
+
+    A `curve` has accuracy on public examples and epsilon after each epoch, when the run has ended.
 
     Without either, `state` goes on from where a run stood, under the same `secret`. `after(state)` is
     called after every step; what it is shown is private already, and it must not look at the data to decide anything.
@@ -186,24 +191,34 @@ def train(
                 raise InputError(argument, kind_of(value), "left out where a ledger or a checkpoint is named")
         from discreet.learn.array_plan import ArrayRun  # which is made of runs, and they of what is here
 
-        run = ArrayRun(apply, loss, params, examples, recipe, optimizer, augment, devices, name)
+        run = ArrayRun(apply, loss, params, examples, recipe, optimizer, augment, devices, name, curve)
         return run.kept(checkpoint) if account is None else run.charged(account, delta, unit, checkpoint)
     for argument, given in (("delta", delta), ("unit", unit)):
         if given is not None:
             raise InputError("ledger", None, f"given where {argument} is")
     secret = new_secret() if secret is None else secret
-    return train_losses(
-        losses_of(apply, loss),
-        params,
-        examples.laid_out(recipe.rows, secret),
-        recipe,
-        secret=secret,
-        optimizer=optimizer,
-        augment=augment,
-        state=state,
-        devices=devices,
-        after=after,
-    )
+    with nullcontext() if curve is None else curve.watching(apply, recipe):
+        return train_losses(
+            losses_of(apply, loss),
+            params,
+            examples.laid_out(recipe.rows, secret),
+            recipe,
+            secret=secret,
+            optimizer=optimizer,
+            augment=augment,
+            state=state,
+            devices=devices,
+            after=after if curve is None else _both(curve.after, after),
+        )
+
+
+def _both(first: After, second: After | None) -> After:
+    def after(state: State) -> None:
+        first(state)
+        if second is not None:
+            second(state)
+
+    return after
 
 
 def _check_targets(apply: Any, loss: Any, params: Tree, examples: Examples) -> None:

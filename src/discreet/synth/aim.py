@@ -21,6 +21,7 @@ from discreet.marginals.domain import Domain
 from discreet.marginals.meter import Meter, Noisy
 from discreet.synth.compression import Compression, compress
 from discreet.synth.junction import Floats, Junction, tree_cells
+from discreet.synth.method_option import MethodOption
 from discreet.synth.model import Model, fit, target_of
 from discreet.synth.synthetic import Synthetic, draw_synthetic, mean_noise, read_rows
 from discreet.synth.workload import Workload, closure, read_workload
@@ -36,6 +37,11 @@ _LOUDER = {"rho": 4, "epsilon": 2}  # how much more half the noise costs
 _FULL = 1024.0  # the heaviest weight as the meter gets it, which rounds them up to multiples of 1/64
 _ROUND, _END = 40, 300  # steps of descent
 _MOST_ROWS = 2**20
+
+OPTIONS = (
+    MethodOption("rounds", "How many rounds the price is cut into at first", most=10_001, for_each=True),
+    MethodOption("cells", f"How many cells the model may have; {CELLS:,} by default", most=_MOST_CELLS),
+)
 
 
 def aim(
@@ -53,13 +59,9 @@ def aim(
     weighted = read_workload(workload, meter.domain)
     count = read_rows(rows)
     width = len(meter.domain)
-    if rounds is None:
-        rounds = _ROUNDS[meter.currency] * width
-    if isinstance(rounds, bool) or not isinstance(rounds, int) or not width <= rounds <= 10_000 + width:
-        hint = "Every column is measured at the price of a round before the first."
-        raise InputError("rounds", rounds, f"a whole number from {width} to {10_000 + width}", hint)
-    if isinstance(cells, bool) or not isinstance(cells, int) or not 1 <= cells <= _MOST_CELLS:
-        raise InputError("cells", cells, f"a whole number from 1 to {_MOST_CELLS:,}")
+    rounds = _ROUNDS[meter.currency] * width if rounds is None else rounds
+    for one, value in zip(OPTIONS, (rounds, cells), strict=True):
+        one.check(value, width)
     offered = _telling(weighted, meter.domain.sizes)
     countable = {columns for columns in closure(offered) if meter.domain.cells(columns) <= _MOST_CELLS}
     ones = [(column,) for column in range(width)]
@@ -92,18 +94,21 @@ def aim(
     )
 
 
-def column_prices(meter: Meter, workload: Workload) -> list[Fraction]:
+def column_prices(meter: Meter, workload: Workload, *, rounds: int | None = None, cells: int = CELLS) -> list[Fraction]:
     """What each column is measured for alone, at first."""
     width = len(meter.domain)
     offered = _telling(read_workload(workload, meter.domain), meter.domain.sizes)
-    return [_alone(meter, meter.price / (_ROUNDS[meter.currency] * width), offered)] * width
+    each = meter.price / (_ROUNDS[meter.currency] * width if rounds is None else rounds)
+    return [_alone(meter, each, offered)] * width
 
 
-def outline(meter: Meter, workload: Workload, confidence: float) -> list[str]:
+def outline(
+    meter: Meter, workload: Workload, confidence: float, *, rounds: int | None = None, cells: int = CELLS
+) -> list[str]:
     """What would be measured, and how far it would be off: public, and known before."""
     width = len(meter.domain)
     offered = _telling(read_workload(workload, meter.domain), meter.domain.sizes)
-    off = meter.noise(column_prices(meter, workload)[0]).error(confidence)
+    off = meter.noise(column_prices(meter, workload, rounds=rounds)[0]).error(confidence)
     lines = [f"Measures {width:,} columns, one by one: a one-way count is off by +-{off:,}."]
     if offered:
         many = len(closure(offered))

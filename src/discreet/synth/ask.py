@@ -25,13 +25,15 @@ from discreet.query.forms import (
     WHOLE,
     check_condition,
     names_in,
+    pairs_in,
     sizes_in,
 )
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
 from discreet.synth.discovery import check_discovered, plan_values
 from discreet.synth.exclusions import read_conditions
-from discreet.synth.methods import METHODS, chosen_method, method_named
+from discreet.synth.method_option import Options, check_options
+from discreet.synth.methods import METHODS, chosen_method, method_named, options_of, outline_of
 from discreet.synth.parts import MadeColumn, made_columns, partitions_of
 from discreet.synth.plan import SynthPlan
 from discreet.synth.public_table import PublicTable, columns_of_csv, public_columns
@@ -128,6 +130,12 @@ def _differences(texts: list[str]) -> dict[str, str]:
     return found
 
 
+def _options(texts: list[str]) -> dict[str, Any]:
+    """rounds=5, or several with commas between them; repeated for more."""
+    pairs = {name: value for text in texts for name, value in pairs_in(text, "options", "rounds=5").items()}
+    return {name: int(value) if value.lstrip("-").isdecimal() else value for name, value in pairs.items()}
+
+
 PUBLIC_TABLE = Form(
     dict[str, list[str | None]],
     settle=lambda value: public_columns(value, "prior"),
@@ -149,6 +157,14 @@ DIFFERENCES = Form(
     dict[str, str],
     settle=lambda value: dict(value) if isinstance(value, Mapping) else value,
     parse=_differences,
+    repeated=True,
+)
+
+
+METHOD_OPTIONS = Form(
+    dict[str, int | str],
+    settle=lambda value: dict(value) if isinstance(value, Mapping) else value,
+    parse=_options,
     repeated=True,
 )
 
@@ -195,6 +211,9 @@ class SynthAsk(Ask):
     prior: dict[str, list[str | None]] | None = option(
         PUBLIC_TABLE, None, help="A public table to start from, .csv or .parquet, with some of the columns"
     )
+    options: Mapping[str, int | str] | None = option(
+        METHOD_OPTIONS, None, flags=("option",), help="How the method works, of rap: rounds=5; repeat for more"
+    )
     delta: Number | None = option(AMOUNT, None, help="Beside the price, for discovered values: such as 1e-7", late=True)
 
     def checked(self, schema: Schema) -> CheckedSynth:
@@ -222,6 +241,17 @@ class SynthAsk(Ask):
             discover=discovered,
             delta=self.delta,
             prior=None if self.prior is None else PublicTable.checked(self.prior, domain, schema),
+            options=self._options(len(domain)),
+        )
+
+    def _options(self, columns: int) -> Options:
+        """Options of the method that is named."""
+        if self.options is None:
+            return ()
+        if self.method == "auto" and self.options != {}:
+            raise InputError("options", self.options, "left out with method auto", "Name the method they are for.")
+        return (
+            () if self.method == "auto" else check_options(options_of(self.method), self.options, self.method, columns)
         )
 
 
@@ -241,6 +271,7 @@ class CheckedSynth(Checked[SyntheticRelease]):
     discover: tuple[str, ...] = ()
     delta: Number | None = None
     prior: PublicTable | None = None
+    options: Options = ()
 
     def read(self, answer: Answer, cost: str, remaining: str) -> SyntheticRelease:
         """The rows that an answer holds."""
@@ -275,6 +306,7 @@ class CheckedSynth(Checked[SyntheticRelease]):
             left_out=self.workload.left_out,
             limit=self.workload.limit,
             prior=self.prior,
+            options=self.options,
             searches=plan_values(self.discover, self.schema, self.condition, allotment, price, self.delta),
         )
         return plan.by(*chosen_method(plan.domain, plan.workload, plan.currency)) if self.method == "auto" else plan
@@ -286,6 +318,8 @@ class CheckedSynth(Checked[SyntheticRelease]):
             raise InputError(price.way, float(price.amount), f"at most {_DEAR:,}: with more, noise protects nobody")
         try:
             off = planned.blank().noise(planned.price / width).error(price.confidence)
+            if planned.options and (outline := outline_of(planned.method, planned.options)):
+                outline(planned.blank(), planned.workload, price.confidence)  # as options divide the price
         except InputError:  # noise of that scale is not made
             off = _FAR
         if off >= _FAR:

@@ -22,6 +22,7 @@ from discreet.query.notes import cell_notes, join_notes
 from discreet.synth.count_errors import one_way_errors, pair_error, total_error
 from discreet.synth.discovery import explain_search, searched_column
 from discreet.synth.measurement import no_counts
+from discreet.synth.method_option import option_words
 from discreet.synth.methods import column_prices_of, outline_of
 from discreet.synth.parts import MadeColumn
 from discreet.synth.spikes import SHARE, least_rows, searched
@@ -40,14 +41,16 @@ def explained(plan: SynthPlan) -> Explanation:
     """What there is to know before it is paid."""
     many = "as many rows as there seem to be" if plan.rows is None else f"{plan.rows:,} rows"
     most = max((plan.domain.cells(one) for one in plan.workload), default=0)
-    outline, blank = outline_of(plan.method), plan.blank()
+    method = f"{plan.method} with {option_words(plan.options)}" if plan.options else plan.method
+    outline, blank = outline_of(plan.method, plan.options), plan.blank()
     steps = [] if outline is None else outline(blank, plan.workload, plan.confidence)
-    prices = column_prices_of(plan.method, blank, plan.workload)
+    prices = column_prices_of(plan.method, blank, plan.workload, plan.options)
     errors = _errors(plan, blank, prices)
     drowned = f"{blank.noise(blank.price / len(plan.domain)).error(plan.confidence):,}"
     facts: dict[str, Any] = {
         "method": plan.method,
         "why": plan.why,
+        **({"options": dict(plan.options)} if plan.options else {}),
         "rows": plan.rows,
         "columns": {one.name: None if one.unknown else one.size for one in plan.domain.attributes},
         "marginals": len(plan.workload),
@@ -57,7 +60,7 @@ def explained(plan: SynthPlan) -> Explanation:
         title=f"Plan for synthetic rows of {plan.dataset!r}",
         unit=str(plan.schema.unit),
         shape=(
-            f"Makes {many}, in {plural(len(plan.made), 'column')}. Method: {plan.method}: {plan.why}.",
+            f"Makes {many}, in {plural(len(plan.made), 'column')}. Method: {method}: {plan.why}.",
             f"Preserves {plural(len(plan.workload), 'marginal')}, of up to {most:,} cells.",
         ),
         errors=tuple(errors),

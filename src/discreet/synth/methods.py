@@ -8,30 +8,43 @@
 | `rap` | a relaxed table fitted to adaptively chosen answers by gradient descent |
 | `independent` | every column alone: a baseline |
 
-A method is a function of its module's name: `method(meter, workload, rows) -> Synthetic`. It sees private counts
-through the meter only. What it says on its way (`core.progress.notify`) must be public before the run, such as a
-stage or a number of rounds that was fixed: a run that is stopped may be made again under the same charge, so nobody
-may have seen what came out of the first one.
+A method is a function of its module's name: `method(meter, workload, rows) -> Synthetic`. Its options are keyword
+arguments of that function, listed as `OPTIONS` of its module; what it says beforehand (`outline`, `column_prices`)
+takes the same ones. It sees private counts through the meter only. What it says on its way (`core.progress.notify`)
+must be public before the run, such as a stage or a number of rounds that was fixed: a run that is stopped may be made
+again under the same charge, so nobody may have seen what came out of the first one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 from discreet.errors import InputError, MissingExtraError
 from discreet.marginals.counts import Columns
 from discreet.marginals.domain import Domain
 from discreet.marginals.meter import Currency, Meter
+from discreet.synth.method_option import MethodOption, Options
 from discreet.synth.synthetic import Synthetic
 from discreet.synth.workload import Workload
 
-__all__ = ["METHODS", "Method", "Outline", "chosen_method", "column_prices_of", "method_named", "outline_of"]
+__all__ = [
+    "METHODS",
+    "Method",
+    "Outline",
+    "chosen_method",
+    "column_prices_of",
+    "method_named",
+    "options_of",
+    "outline_of",
+    "with_options",
+]
 
 Method = Callable[[Meter, Workload, int | None], Synthetic]
-ColumnPrices = Callable[[Meter, Workload], list[Fraction]]
 Outline = Callable[[Meter, Workload, float], list[str]]
 
 _KNOWN = ("mosaic", "aim", "mst", "rap", "independent")
@@ -50,16 +63,27 @@ def method_named(name: str) -> Method:
     return found
 
 
-def outline_of(name: str) -> Outline | None:
-    """What a method says beforehand about what it will measure, if it says anything."""
-    found: Outline | None = getattr(import_module(f"discreet.synth.{name}"), "outline", None)
+def options_of(name: str) -> tuple[MethodOption, ...]:
+    """The options of a method."""
+    found: tuple[MethodOption, ...] = getattr(import_module(f"discreet.synth.{name}"), "OPTIONS", ())
     return found
 
 
-def column_prices_of(name: str, meter: Meter, workload: Workload) -> list[Fraction]:
+def with_options(method: Method, options: Options) -> Method:
+    """A method that works as its options say."""
+    return partial(method, **dict[str, Any](options)) if options else method
+
+
+def outline_of(name: str, options: Options = ()) -> Outline | None:
+    """What a method says beforehand about what it will measure, if it says anything."""
+    found: Outline | None = getattr(import_module(f"discreet.synth.{name}"), "outline", None)
+    return found if found is None or not options else partial(found, **dict[str, Any](options))
+
+
+def column_prices_of(name: str, meter: Meter, workload: Workload, options: Options = ()) -> list[Fraction]:
     """What a method measures each column for alone, before anything else: public."""
-    prices: ColumnPrices = import_module(f"discreet.synth.{name}").column_prices
-    return prices(meter, workload)
+    prices: Callable[..., list[Fraction]] = import_module(f"discreet.synth.{name}").column_prices
+    return prices(meter, workload, **dict(options))
 
 
 def chosen_method(domain: Domain, workload: Mapping[Columns, float], currency: Currency) -> tuple[str, str]:

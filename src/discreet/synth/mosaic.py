@@ -29,6 +29,7 @@ from discreet.synth.compression import BINS, compress
 from discreet.synth.descent import Target, average_targets
 from discreet.synth.factors import fit_factors
 from discreet.synth.junction import Floats, tree_cells
+from discreet.synth.method_option import MethodOption
 from discreet.synth.model import Model, fit, noisy_total, simplex, target_of
 from discreet.synth.sample import Codes
 from discreet.synth.swaps import exchange_codes
@@ -41,6 +42,7 @@ __all__ = ["column_prices", "mosaic"]
 CELLS = 60_000
 """How many cells the tree's cliques may have together."""
 _WAYS = ("flat", "adaptive", "factors")
+OPTIONS = (MethodOption("way", "How marginals are measured; by default what suits the price", words=_WAYS),)
 _PAIRS = Fraction(14, 17)  # of what single columns leave, the part that all pairs get at once
 _PICKS = {"rho": 80, "epsilon": 24}  # a first pick costs one part in so many
 _SELECT = Fraction(1, 10)  # of what a pick costs, the part that goes into choosing
@@ -73,13 +75,13 @@ def mosaic(meter: Meter, workload: Workload, rows: int | None = None, way: str |
     """
     weighted = read_workload(workload, meter.domain)
     count = read_rows(rows)
-    if way not in (None, *_WAYS):
-        raise InputError("way", way, '"flat", "adaptive", "factors" or None')
+    if way is not None:
+        OPTIONS[0].check(way, len(meter.domain))
     return _Mosaic(meter, weighted, count, way).run()
 
 
-def column_prices(meter: Meter, workload: Workload) -> list[Fraction]:
-    """What each column is measured for alone, at first: the longer ones for more."""
+def column_prices(meter: Meter, workload: Workload, *, way: str | None = None) -> list[Fraction]:
+    """What each column is measured for alone, at first, whatever the way: the longer ones for more."""
     weighted, width = read_workload(workload, meter.domain), len(meter.domain)
     share = _alone(width) if closure(weighted, least=2) else Fraction(1)
     uses = _uses(weighted, [(column,) for column in range(width)])

@@ -30,7 +30,8 @@ from discreet.synth.discovery import SHARE as DISCOVERY
 from discreet.synth.discovery import Found, find_values, found_column, searched_column, with_found
 from discreet.synth.explanation import declared_notes, explained
 from discreet.synth.measurement import Measurement, measured, no_counts
-from discreet.synth.methods import method_named
+from discreet.synth.method_option import Options
+from discreet.synth.methods import method_named, with_options
 from discreet.synth.parts import MadeColumn, agreed
 from discreet.synth.prior import PriorCodes
 from discreet.synth.public_table import PublicTable
@@ -81,6 +82,8 @@ class SynthPlan(TablePlan):
     """How values that nobody listed are found, for each column of them."""
     prior: PublicTable | None = None
     """What the rows start from."""
+    options: Options = ()
+    """How the method works, where that was said."""
 
     @property
     def cost(self) -> Loss:
@@ -115,11 +118,12 @@ class SynthPlan(TablePlan):
 
     @property
     def _inputs(self) -> dict[str, Any]:
-        """What earlier versions did not have, where there is any: columns of parts, values to be found, a prior."""
+        """What earlier versions did not have, where there is any: parts, values to find, a prior, options."""
         made = [one.to_json() for one in self.made if not one.plain]
         found = [{"column": searched_column(one), **one.law} for one in self.searches]
         prior = {} if self.prior is None else {"prior": self.prior.digest}
-        return ({"made": made} if made else {}) | ({"discover": found} if found else {}) | prior
+        options = {"options": dict(self.options)} if self.options else {}
+        return ({"made": made} if made else {}) | ({"discover": found} if found else {}) | prior | options
 
     @property
     def digest(self) -> str:
@@ -187,7 +191,8 @@ class SynthPlan(TablePlan):
             spikes = find_spikes(whole, counts, moved, self.currency, self.search, bits, most)
         domain = spikes.applied(whole)
         workload = bearable(self.workload, domain)
-        record = measured(method_named(self.method), counts(domain), self.blank(domain), bits, workload)
+        method = with_options(method_named(self.method), self.options)
+        record = measured(method, counts(domain), self.blank(domain), bits, workload)
         public: dict[str, Any] = {"spikes": spikes.to_json()}
         if found:
             public["found"] = found
@@ -218,6 +223,7 @@ class SynthPlan(TablePlan):
             moved=blank.moved,
             record=record,
             prior=PriorCodes.from_json(measured["prior"]) if "prior" in measured else None,
+            options=self.options,
         )
         made = sampler.rows(count)
         if lost := len(self.workload) - len(workload):

@@ -7,8 +7,10 @@
    the whole workload is measured.
 3. Every undecided row becomes many decided ones: each column is dealt by the distribution that the row gives it.
 
-After "Differentially Private Query Release Through Adaptive Projection" (Aydore et al., 2021). Whole marginals are
-chosen here, not single cells of them; how many rows there are is private, and measured.
+After "Differentially Private Query Release Through Adaptive Projection" (Aydore et al., 2021), whose T, K and n' are
+`rounds`, `per_round` and `relaxed_rows` here. Where this departs from what was published stands in
+docs/guides/synthetic.md: whole marginals are chosen, not single cells of them; how many rows there are is private, and
+measured; codes that noise hides are merged; marginals are fitted in parts of their variances.
 """
 
 from __future__ import annotations
@@ -20,13 +22,13 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.core.progress import notify
-from discreet.errors import InputError
 from discreet.marginals.counts import Columns
 from discreet.marginals.meter import Meter, Noisy
 from discreet.noise.replay import Replay, key_of
 from discreet.synth.compression import compress
 from discreet.synth.descent import Target, average_targets
 from discreet.synth.junction import Floats
+from discreet.synth.method_option import MethodOption
 from discreet.synth.model import noisy_total, simplex, target_of
 from discreet.synth.relaxation import PROJECTIONS, Projection, RelaxedTable, load
 from discreet.synth.sample import Codes, deal
@@ -42,8 +44,16 @@ _MIXED = 0.9  # how undecided rows are to start with
 _ROUND, _END = 150, 500  # steps of descent
 _PACE: dict[Projection, float] = {"sparsemax": 0.05, "softmax": 0.2}
 _ROUNDS = 5  # unless one is enough
-_MOST = 2**20
+_PICKS = 10  # in each of them
+_RELAXED = 1000
 _LEAST = 1e-3  # a variance that counts as none
+
+OPTIONS = (
+    MethodOption("rounds", "T: rounds of choosing and measuring; by default 1, or 5 where noise is much", most=1000),
+    MethodOption("per_round", f"K: marginals chosen in a round; {_PICKS} by default", most=1000),
+    MethodOption("relaxed_rows", f"n': undecided rows that are fitted; {_RELAXED:,} by default", most=2**17),
+    MethodOption("projection", "How rows stay distributions; sparsemax by default", words=PROJECTIONS),
+)
 
 
 def rap(
@@ -51,9 +61,9 @@ def rap(
     workload: Workload,
     rows: int | None = None,
     *,
-    relaxed_rows: int = 1000,
+    relaxed_rows: int = _RELAXED,
     rounds: int | None = None,
-    per_round: int = 10,
+    per_round: int = _PICKS,
     projection: Projection = "sparsemax",
 ) -> Synthetic:
     """Rows made by relaxed adaptive projection, on a GPU if JAX finds one.
@@ -69,42 +79,48 @@ def rap(
     """
     marginals = read_workload(workload, meter.domain)
     count = read_rows(rows)
-    _check("relaxed_rows", relaxed_rows)
-    _check("per_round", per_round)
-    if rounds is not None:
-        _check("rounds", rounds)
-    if projection not in PROJECTIONS:
-        raise InputError("projection", projection, among=PROJECTIONS)
+    given = {"relaxed_rows": relaxed_rows, "per_round": per_round, "projection": projection, "rounds": rounds}
+    for one in OPTIONS:
+        if one.name != "rounds" or rounds is not None:
+            one.check(given[one.name], len(meter.domain))
     load()  # what is missing is missed before anything is spent
     return _Rap(meter, marginals, count, relaxed_rows, rounds, per_round, projection).run()
 
 
-def column_prices(meter: Meter, workload: Workload) -> list[Fraction]:
-    """What each column is measured for alone, at first."""
+def column_prices(meter: Meter, workload: Workload, **options: object) -> list[Fraction]:
+    """What each column is measured for alone, at first, whatever the options are."""
     width = len(meter.domain)
     telling = any(len(columns) > 1 for columns in workload)
     return [(_ALONE if telling else Fraction(1)) * meter.price / width] * width
 
 
-def outline(meter: Meter, workload: Workload, confidence: float) -> list[str]:
+def outline(
+    meter: Meter,
+    workload: Workload,
+    confidence: float,
+    *,
+    rounds: int | None = None,
+    per_round: int = _PICKS,
+    **options: object,
+) -> list[str]:
     """What would be measured, and how far it would be off: public, and known before."""
     marginals = _telling(read_workload(workload, meter.domain))
     width = len(meter.domain)
     prices = column_prices(meter, marginals)
     off = meter.noise(prices[0]).error(confidence)
     lines = [f"Measures {width:,} columns, one by one: a one-way count is off by +-{off:,}."]
-    if marginals:
-        off = meter.noise((meter.price - sum(prices)) / len(marginals)).error(confidence)
-        lines.append(
-            f"Measures all {len(marginals):,} marginals of the workload, a count off by +-{off:,}; or, if that"
-        )
-        lines[-1] += " would be too much noise, those that matter."
-    return lines
-
-
-def _check(field: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST:
-        raise InputError(field, value, f"a whole number from 1 to {_MOST:,}")
+    if not marginals:
+        return lines
+    left = meter.price - sum(prices)
+    if rounds is not None and rounds > 1:
+        candidates = len(_with_pairs(marginals))
+        many = min(per_round, candidates)
+        off = meter.noise((1 - _SELECT) * left / (rounds * many)).error(confidence)
+        chosen = f"Chooses {many:,} of {candidates:,} marginals in each of {rounds:,} rounds"
+        return [*lines, f"{chosen}, and measures them: a count is off by +-{off:,}."]
+    off = meter.noise(left / len(marginals)).error(confidence)
+    measured = f"Measures all {len(marginals):,} marginals of the workload, a count off by +-{off:,}"
+    return [*lines, f"{measured}{'.' if rounds else '; or, if that would be too much noise, those that matter.'}"]
 
 
 def _telling(workload: Mapping[Columns, float]) -> dict[Columns, float]:

@@ -21,7 +21,8 @@ from discreet.marginals.meter import Currency, Meter
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Predicate, checked, columns_of
 from discreet.synth.measurement import Measurement, RecordedMeter, no_counts
-from discreet.synth.methods import method_named
+from discreet.synth.method_option import Options
+from discreet.synth.methods import method_named, with_options
 from discreet.synth.prior import PriorCodes, started_from
 from discreet.synth.rescue import independent_rows, run_with_rescue
 from discreet.synth.rows import shuffled
@@ -51,6 +52,8 @@ class Sampler:
     record: Measurement
     prior: PriorCodes | None = None
     """A public table that stands in where noise hides dependence."""
+    options: Options = ()
+    """How the method works, where that was said."""
 
     def rows(self, count: int | None) -> Synthetic:
         """So many rows of codes, in an order that says nothing; None: as many as there seem to be."""
@@ -60,7 +63,8 @@ class Sampler:
             if self.independent:
                 made = independent_rows(meter, count, _INDEPENDENT)
             else:
-                made = run_with_rescue(method_named(self.method), meter, self.workload, count)
+                method = with_options(method_named(self.method), self.options)
+                made = run_with_rescue(method, meter, self.workload, count)
                 if self.prior is not None:
                     made = started_from(self.prior, made, self.domain, self.record)
         return replace(made, codes=shuffled(made.codes))
@@ -72,6 +76,7 @@ class Sampler:
             "currency": self.currency,
             "price": str(self.price),
             "moved": [self.moved.each, self.moved.outputs],
+            **({"options": dict(self.options)} if self.options else {}),
         }
 
     @classmethod
@@ -89,6 +94,7 @@ class Sampler:
             moved=Sensitivity(*entry["moved"]),
             record=Measurement.from_json(measured),
             prior=PriorCodes.from_json(measured["prior"]) if "prior" in measured else None,
+            options=tuple(entry.get("options", {}).items()),
         )
 
 

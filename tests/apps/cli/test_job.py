@@ -81,3 +81,14 @@ def test_spending_takes_a_yes_and_a_place(folder):
     assert "folder" in run(*asked, "--yes", "--out", "nowhere/rows.csv", cwd=folder, code=2).stderr
     assert "stored release" in run("synth", "show", "nothing", cwd=folder, code=2).stderr
     assert json.loads(run("ledger", "show", "--json", cwd=folder).stdout)["charges"] == []
+
+
+def test_options_of_a_method_are_typed_and_stand_on_the_plan(folder):
+    asked = ["synth", "plan", *ASKED, "--method", "aim", "--epsilon", "0.5"]
+    planned = json.loads(run(*asked, "--option", "rounds=30,cells=5000", "--json", cwd=folder).stdout)
+    assert planned["options"] == {"cells": 5000, "rounds": 30}
+    assert planned["query"]["synth"]["options"] == planned["options"]
+    assert "aim with cells=5000" in run(*asked, "--option", "cells=5000", cwd=folder).stdout
+    wrong = run(*asked, "--option", "round=30", cwd=folder, code=2).stderr
+    assert "Did you mean `rounds`?" in wrong.replace("\n", " ")
+    assert "--option" in run(*asked, "--option", "30", cwd=folder, code=2).stderr

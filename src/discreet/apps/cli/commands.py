@@ -36,7 +36,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "commute": (_KIND, "Made-up rows of origin and destination: plan, release, show, lodes, prior."),
     "synth": (_KIND, "Synthetic tables: plan, release, show, report, fit."),
     "relations": (_KIND, "Synthetic parents and child rows, with a key: plan, release, show."),
-    "train": (_KIND, "Models with an epsilon: plan, release, show, card, predict."),
+    "train": (_KIND, "Models with an epsilon: plan, release, show, card, predict, images, baseline."),
     "search": (_KIND, "Models tuned privately: plan, release, show."),
     "loads": (_KIND, "Loads of a power grid, hidden: plan, release, show."),
     "survey": ("survey:app", "Surveys randomised on the respondent's device."),

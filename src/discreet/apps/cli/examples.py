@@ -74,6 +74,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "train show": ("discreet train show model --out model-again.npz",),
     "train card": ("discreet train card model",),
     "train predict": ("discreet train predict model rows-in-hand.csv --out told.csv",),
+    "train images": (
+        "discreet train images digits --target label --examples 60000 --epsilon 8 --delta 1e-5 --id digits -y",
+    ),
+    "train baseline": ("discreet train baseline public --classes cat,dog --net classic --test more --plot plain.svg",),
     "search plan": (
         "discreet search plan people.csv --target sex --examples 5000 --steps 9 --try rate=1 --try rate=2 --epsilon 1",
     ),

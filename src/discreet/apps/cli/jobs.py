@@ -38,6 +38,10 @@ def job_app(kind: str) -> typer.Typer:
 
         app.command("card")(card)
         app.command("predict")(predict)
+        from discreet.apps.cli.train_images import baseline, images
+
+        app.command("images")(images)
+        app.command("baseline")(baseline)
     return app
 
 
@@ -77,7 +81,7 @@ def _commands(kind: str) -> Commands:
         case "train":
             from discreet.apps.cli.train import show_training
 
-            more = ("card", "predict")
+            more = ("card", "predict", "images", "baseline")
             return Commands(ask, "a model", "Models with an epsilon", MODEL, show_training, more, aliases=("run",))
         case "search":
             return Commands(ask, "the best of several models", "Models tuned privately", MODEL)
