@@ -27,6 +27,11 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "serve": ("serve:serve", "Serve curators over HTTP."),
     "demo": ("demo:demo", "See it: a table, three questions, a refusal."),
     "batch": (_KIND, "Several questions with one price: plan, release, show."),
+    "choose": (
+        _KIND,
+        "The option with the highest score, as far as noise allows; scores are sums over rows, and are not told: plan, "
+        "release, show.",
+    ),
     "stream": (_KIND, "The same question every period: plan, release, show."),
     "tree": (_KIND, "Hierarchies that add up, nation to block: plan, release, show, read."),
     "detail": (_KIND, "Population groups, in as much detail as their size allows: plan, release, show, read."),
