@@ -115,8 +115,8 @@ def person_total(
     for ledger in ledgers:
         opened = ledger.datasets()
         known += opened
-        for name in opened if datasets is None else [one for one in opened if one in datasets]:
-            found.append(_membership(ledger, name, times.get(name, 1)))
+        chosen = [name for name in opened if datasets is None or name in datasets]
+        found += [_membership(ledger, name, times.get(name, 1)) for name in chosen]
         for record in ledger.records():
             unknown = record.kind == "charge" and record.dataset not in opened
             if unknown and (datasets is None or record.dataset in datasets):

@@ -42,6 +42,7 @@ __all__ = ["HidePlan", "plan_hidden"]
 Steps = NDArray[np.int64]
 _ROOM = 1 << 60  # heights beyond this are clamped: far from any objective, and within what noise is added to
 _LONGEST = 10**9  # steps between the bounds
+_SPARE = 8  # last digits that an objective may lose beside one for each number
 _TRIED = 8  # points at which a declared slope is compared with the objective's
 
 
@@ -52,9 +53,10 @@ class HidePlan:
     Guarantee
         Whatever `measure` returns is epsilon-differentially private, with epsilon the whole price, for neighbours that
         differ in one number by at most `alpha`; numbers that are k steps apart in sum are indistinguishable up to
-        epsilon * k / shift. Constraints, bounds and a declared optimum are public. A measured optimum relies on
-        `lipschitz`: that the objective, between the bounds, moves by at most that for each unit that one number moves,
-        which the custodian declares. Proof: docs/proofs/constraints.md.
+        epsilon * k / shift (with a measured optimum, where k is at least `shift`). Constraints, bounds and a declared
+        optimum are public. A measured optimum relies on `lipschitz`: that the objective, between the bounds, moves by
+        at most that for each unit that one number moves, which the custodian declares; and on the objective being
+        computed to a few last digits of its largest value. Proof: docs/proofs/constraints.md.
     """
 
     kind: ClassVar[str] = "hidden"
@@ -199,15 +201,20 @@ class HidePlan:
         noise = self.optimum_noise
         if noise is None or self.objective is None:
             return None
-        # Whatever the objective does, something is measured: an error would tell of the numbers.
+        return float(int(noise.release([self.height(exact)], bits=bits)[0]) * self.money)
+
+    def height(self, steps: Steps) -> int:
+        """The objective of numbers in whole steps, in units of `money`, without noise.
+
+        Whatever it does, there is one: an error would tell of the numbers.
+        """
         try:
-            found = float(self.objective.function(self._numbers(exact))) / float(self.money)
+            found = float(self.objective.function(self.numbers(steps))) / float(self.money)  # type: ignore[union-attr]
         except Exception:
             found = 0.0
-        height = 0 if math.isnan(found) else round(max(min(found, float(_ROOM)), -float(_ROOM)))
-        return float(int(noise.release([height], bits=bits)[0]) * self.money)
+        return 0 if math.isnan(found) else round(max(min(found, float(_ROOM)), -float(_ROOM)))
 
-    def _numbers(self, steps: Steps) -> NDArray[np.float64]:
+    def numbers(self, steps: Steps) -> NDArray[np.float64]:
         """Whole steps as the numbers they stand for."""
         return np.array([float(int(count) * self.step) for count in steps])
 
@@ -225,7 +232,7 @@ class HidePlan:
         window = None
         if self.objective is not None and optimum is not None:
             window = Window(self.objective, optimum, float(self.beta))
-        found = self.repaired(self._numbers(noisy), bounds, window)
+        found = self.repaired(self.numbers(noisy), bounds, window)
         half = self.noise.error(self.confidence)
         low, high = (np.clip(end, self.least, self.most) * float(self.step) for end in (noisy - half, noisy + half))
         values = np.array([float(f"{value:.12g}") for value in found.values.tolist()])
@@ -240,7 +247,7 @@ class HidePlan:
             "outputs": ["value"],
             "confidence": self.confidence,
             "notes": [self._bounds().to_dict()],
-            "noisy": self._numbers(noisy).tolist(),
+            "noisy": self.numbers(noisy).tolist(),
             "report": {
                 "objective": found.objective,
                 "optimum": optimum if window is not None else None,
@@ -309,6 +316,7 @@ def plan_hidden(
         raise InputError("step", ask.step, f"such that the scale of the noise is {problem.allowed}", hint) from None
     if ask.objective is not None and slope is not None:
         _compare_slope(ask.objective, slope, len(schema.names), float(low), float(high))
+        _compare_digits(plan, ask.objective)
     if constraints or ask.objective is not None:
         middle = np.full(len(schema.names), float(low + high) / 2)
         plan.repaired(middle, ends, None)  # a contradiction, or a missing solver, is told before anything is spent
@@ -341,6 +349,32 @@ def _compare_slope(objective: Convex, slope: Fraction, numbers: int, low: float,
     if steepest > float(slope) * (1 + 1e-6) + 1e-9:
         given = Phrase(f"{float(slope):g} where {objective.name} moves by {steepest:g}")
         raise InputError("lipschitz", given, "at least how far the objective moves where one number moves by one")
+
+
+def _compare_digits(plan: HidePlan, objective: Convex) -> None:
+    """Refuse steps so small that floats lose them: the objective would jump by more than is charged for.
+
+    Its largest value is bounded by a public one and the slope. What it computes on the way may be larger still, so
+    that moves by as much as neighbours differ are tried, too: no proof of that part.
+    """
+    count, money = len(plan.schema.names), plan.money
+    points = [
+        to_steps(point.tolist(), plan.step, plan.most, plan.least)
+        for point in _public_points(count, float(plan.least * plan.step), float(plan.most * plan.step))
+    ]
+    reach = (plan.lipschitz or 0) * count * (plan.most - plan.least) * plan.step
+    value = objective.value(plan.numbers(points[0]))
+    largest = abs(Fraction(value if math.isfinite(value) else 1 << 1000)) + reach
+    lost = (count + _SPARE) * largest / 2**52 >= money / 2
+    for place, point in enumerate(points):
+        moved = point.copy()
+        at, way = place % count, 1 if point[place % count] + plan.shift <= plan.most else -1
+        moved[at] = max(int(point[at]) + way * plan.shift, plan.least)
+        lost = lost or abs(plan.height(moved) - plan.height(point)) > plan.shift + 1
+    if lost:
+        given = Phrase(f"{float(plan.step):g} where {objective.name} is up to {float(largest):.3g}")
+        allowed = "larger: floats do not tell apart what the objective is at numbers one step apart"
+        raise InputError("step", given, allowed, "Or leave constants out of the objective.")
 
 
 def _public_points(numbers: int, low: float, high: float) -> list[NDArray[np.float64]]:
