@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.accounting.compose import compose
 from discreet.constraints.convex import Convex, Fit, Window, fit
+from discreet.constraints.hidden.slope import compare_digits, compare_slope, public_points
 from discreet.constraints.hidden.values import Exact, ValuesSchema
 from discreet.constraints.system import Between, Constraint, stack
 from discreet.core.decimal_steps import to_steps
@@ -28,7 +29,7 @@ from discreet.core.sensitivity import Sensitivity
 from discreet.core.sensitivity import steps as whole_steps
 from discreet.core.unit import Metric
 from discreet.core.wire import Json, canonical
-from discreet.errors import MISSING, InputError, Phrase
+from discreet.errors import MISSING, InputError
 from discreet.ledger.budget import Allotment, Charge
 from discreet.mechanisms import Laplace
 from discreet.query.plan import noise_name
@@ -42,8 +43,6 @@ __all__ = ["HidePlan", "plan_hidden"]
 Steps = NDArray[np.int64]
 _ROOM = 1 << 60  # heights beyond this are clamped: far from any objective, and within what noise is added to
 _LONGEST = 10**9  # steps between the bounds
-_SPARE = 8  # last digits that an objective may lose beside one for each number
-_TRIED = 8  # points at which a declared slope is compared with the objective's
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,7 +155,7 @@ class HidePlan:
         if self.objective is None or self.optimum_epsilon is None:
             return []
         low, high = float(self.least * self.step), float(self.most * self.step)
-        return [f"{self.objective.value(x):.9g}" for x in _public_points(len(self.schema.names), low, high)]
+        return [f"{self.objective.value(x):.9g}" for x in public_points(len(self.schema.names), low, high)]
 
     @property
     def columns(self) -> list[str]:
@@ -246,7 +245,7 @@ class HidePlan:
             "keys": ["name"],
             "outputs": ["value"],
             "confidence": self.confidence,
-            "notes": [self._bounds().to_dict()],
+            "notes": [note.to_dict() for note in (self._bounds(), *self._promise())],
             "noisy": self.numbers(noisy).tolist(),
             "report": {
                 "objective": found.objective,
@@ -265,6 +264,16 @@ class HidePlan:
             inside = np.clip(noisy, float(bounds.lower), float(bounds.upper))
             return Fit(inside, None, 0.0, within=True, nearest=True, rounds=0)
         return fit(noisy, [bounds, *self.constraints], window=window)
+
+    def _promise(self) -> list[Note]:
+        """What the price of a measured optimum rests on."""
+        if self.objective is None or self.lipschitz is None:
+            return []
+        slope = f"moves by at most {float(self.lipschitz):g} for each unit of a number"
+        text = (
+            f"That {self.objective.name}, which was measured, {slope} is the custodian's word. Its noise is for that."
+        )
+        return [Note("promise", text, ("value",))]
 
     def _bounds(self) -> Note:
         """The same whatever the numbers are: that one was moved must not be told."""
@@ -315,8 +324,8 @@ def plan_hidden(
         hint = "A larger step or epsilon, or a smaller alpha, needs noise of a smaller scale."
         raise InputError("step", ask.step, f"such that the scale of the noise is {problem.allowed}", hint) from None
     if ask.objective is not None and slope is not None:
-        _compare_slope(ask.objective, slope, len(schema.names), float(low), float(high))
-        _compare_digits(plan, ask.objective)
+        compare_slope(ask.objective, slope, len(schema.names), float(low), float(high))
+        compare_digits(plan, ask.objective)
     if constraints or ask.objective is not None:
         middle = np.full(len(schema.names), float(low + high) / 2)
         plan.repaired(middle, ends, None)  # a contradiction, or a missing solver, is told before anything is spent
@@ -341,46 +350,6 @@ def _optimum(ask: HideAsk, epsilon: Fraction) -> tuple[Fraction | None, Fraction
     if not 0 < share < 1:
         raise InputError("optimum_share", ask.optimum_share, "a share of the price, strictly between 0 and 1")
     return None, _positive(ask.lipschitz, "lipschitz"), epsilon * share
-
-
-def _compare_slope(objective: Convex, slope: Fraction, numbers: int, low: float, high: float) -> None:
-    """Refuse a slope that the objective exceeds at public points. That it does not proves nothing."""
-    steepest = max(float(np.abs(objective.slope(x)).max()) for x in _public_points(numbers, low, high))
-    if steepest > float(slope) * (1 + 1e-6) + 1e-9:
-        given = Phrase(f"{float(slope):g} where {objective.name} moves by {steepest:g}")
-        raise InputError("lipschitz", given, "at least how far the objective moves where one number moves by one")
-
-
-def _compare_digits(plan: HidePlan, objective: Convex) -> None:
-    """Refuse steps so small that floats lose them: the objective would jump by more than is charged for.
-
-    Its largest value is bounded by a public one and the slope. What it computes on the way may be larger still, so
-    that moves by as much as neighbours differ are tried, too: no proof of that part.
-    """
-    count, money = len(plan.schema.names), plan.money
-    points = [
-        to_steps(point.tolist(), plan.step, plan.most, plan.least)
-        for point in _public_points(count, float(plan.least * plan.step), float(plan.most * plan.step))
-    ]
-    reach = (plan.lipschitz or 0) * count * (plan.most - plan.least) * plan.step
-    value = objective.value(plan.numbers(points[0]))
-    largest = abs(Fraction(value if math.isfinite(value) else 1 << 1000)) + reach
-    lost = (count + _SPARE) * largest / 2**52 >= money / 2
-    for place, point in enumerate(points):
-        moved = point.copy()
-        at, way = place % count, 1 if point[place % count] + plan.shift <= plan.most else -1
-        moved[at] = max(int(point[at]) + way * plan.shift, plan.least)
-        lost = lost or abs(plan.height(moved) - plan.height(point)) > plan.shift + 1
-    if lost:
-        given = Phrase(f"{float(plan.step):g} where {objective.name} is up to {float(largest):.3g}")
-        allowed = "larger: floats do not tell apart what the objective is at numbers one step apart"
-        raise InputError("step", given, allowed, "Or leave constants out of the objective.")
-
-
-def _public_points(numbers: int, low: float, high: float) -> list[NDArray[np.float64]]:
-    """Both corners of the bounds, and points between them."""
-    parts = [(np.arange(numbers) * place * 0.618034 + place / _TRIED) % 1.0 for place in range(1, _TRIED - 1)]
-    return [np.full(numbers, low), np.full(numbers, high), *(low + (high - low) * part for part in parts)]
 
 
 def _part(value: Number, field: str) -> Fraction:
