@@ -181,7 +181,7 @@ def _promise(standing: Standing, pure: PureSum) -> Loss:
 
 def _lost(dataset: str, allotment: str) -> InputError:
     """The refusal where something was written off that no budget here says how to count."""
-    allowed = f"with a budget that has the allotment {allotment!r}: something was written off of it"
+    allowed = f"one whose budget has the allotment {allotment!r}, of which something was written off"
     return InputError("datasets", dataset, allowed)
 
 
