@@ -16,10 +16,11 @@ from discreet.curator import Curator
 from discreet.data.column import Integer
 from discreet.data.schema import Schema
 from discreet.errors import InputError, LossError
-from discreet.ledger.budget import Budget
+from discreet.ledger.budget import Allotment, Budget, Charge
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.person_total import Membership, PersonTotal, person_total
 from discreet.query.aggregate import count
+from ledger_copies import copy, guards, open_ledger, restore, spend
 
 
 def opened(folder, name, budget, *, asked=3, **price):
@@ -109,6 +110,60 @@ def test_what_cannot_be_added_is_refused(tmp_path):
     failing = Membership("t", str(Unit()), 2, (ZCDP("0.1", "1e-7"),), (Pure(1),), ())
     with pytest.raises(LossError, match="group form"):
         _ = PersonTotal((failing,), Fraction(1, 10**5)).basic
+
+
+def test_what_was_written_off_counts_in_every_way(tmp_path):
+    """A charge without a law of its own: its amount stands for it, and was left out once."""
+    ledger = open_ledger(tmp_path)
+    ledger.create("visits", Budget(epsilon=10), who="ann")
+    spend(ledger, "r1")
+    old = restore(ledger, tmp_path)
+    old.acknowledge(who="carla", why="disk died")
+    found = person_total([old])
+    (visits,) = found.datasets
+    assert compose(visits.recorded) == compose([Pure(1), Pure(2)])
+    assert (found.basic, found.fixed) == (Approx(3, 0), Approx(3, 0))
+
+
+@pytest.mark.parametrize(
+    ("budget", "spent", "promised"),
+    [
+        (Budget(epsilon=10), Charge(Fraction(15)), 15),
+        (Budget(epsilon=10), Charge(Fraction(5)), 10),
+        (Budget(epsilon=10, delta="1e-6"), Charge(Fraction(1, 10)), 10),
+    ],
+)
+def test_no_less_is_promised_than_was_spent(tmp_path, state, budget, spent, promised):
+    ledger = open_ledger(tmp_path)
+    ledger.create("visits", budget, who="ann")
+    ledger.close()
+    for path in guards(state):
+        path.unlink()
+    old = open_ledger(tmp_path)
+    old.acknowledge(who="carla", why="w", write_off={("visits", "questions"): spent})
+    assert person_total([old], delta="1e-6").promised.epsilon == promised
+
+
+@pytest.mark.parametrize("asked", [{"dataset": "wards"}, {"dataset": "visits", "allotment": "more"}])
+def test_what_was_written_off_and_nobody_here_can_count_is_refused(tmp_path, asked):
+    ledger = open_ledger(tmp_path)
+    ledger.create("visits", Budget(epsilon=10), who="ann")
+    ledger.close()
+    copy(tmp_path, tmp_path / "backup")
+    if asked["dataset"] == "wards":
+        ledger.create("wards", Budget(epsilon=10), who="ann")
+    else:
+        parts = [Allotment(name, "pure", epsilon=10) for name in ("questions", "more")]
+        ledger.raise_budget("visits", Budget(epsilon=20, allotments=parts), who="ann", why="more")
+    ledger.spend(asked.pop("dataset"), Pure(1), release="r", who="ann", digest="d", **asked)
+    ledger.close()
+    for path in tmp_path.glob("discreet.db-*"):
+        path.unlink()
+    copy(tmp_path / "backup", tmp_path)
+    old = open_ledger(tmp_path)
+    old.acknowledge(who="carla", why="disk died")
+    with pytest.raises(InputError, match="written off"):
+        person_total([old])
 
 
 def test_the_command_line_tells_the_same(tmp_path):

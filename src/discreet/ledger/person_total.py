@@ -22,6 +22,7 @@ from discreet.errors import MISSING, InputError, LossError, Phrase
 from discreet.ledger.account import Standing
 from discreet.ledger.budget import Allotment, Charge
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.pure_sum import PureSum, counts_both
 
 __all__ = ["Membership", "PersonTotal", "person_total"]
 
@@ -39,7 +40,7 @@ class Membership:
     promised: tuple[Loss, ...]
     """What each allotment may spend at most."""
     recorded: tuple[Loss, ...]
-    """The loss of every charge, as its mechanism states it."""
+    """The loss of every charge, as its mechanism states it; as it was counted where that is lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +113,14 @@ def person_total(
         raise InputError("delta", delta, "at least 0 and less than 1")
     found, known = [], list[str]()
     for ledger in ledgers:
-        for name in ledger.datasets():
-            known.append(name)
-            if datasets is None or name in datasets:
-                found.append(_membership(ledger, name, times.get(name, 1)))
+        opened = ledger.datasets()
+        known += opened
+        chosen = [name for name in opened if datasets is None or name in datasets]
+        found += [_membership(ledger, name, times.get(name, 1)) for name in chosen]
+        for record in ledger.records():
+            unknown = record.kind == "charge" and record.dataset not in opened
+            if unknown and (datasets is None or record.dataset in datasets):
+                raise _lost(record.dataset, record.allotment)
     for field, names in (("datasets", datasets or ()), ("rows", times)):
         if strange := [name for name in names if name not in known]:
             raise InputError(field, strange[0], "a dataset of these ledgers", among=known)
@@ -129,13 +134,19 @@ def _membership(ledger: Ledger, name: str, rows: int) -> Membership:
     if "moved by at most" in account.unit:
         hint = "Name the datasets that hold the person."
         raise InputError("datasets", name, Phrase(f"about persons or rows: this one protects {account.unit}"), hint)
-    recorded = [
-        loss_from_json(record.loss)
-        for record in ledger.records(name)
-        if record.kind == "charge" and record.loss is not None
-    ]
+    parts = {one.allotment.name: one.allotment for one in standings}
+    sums = {part: PureSum() for part in parts}
+    recorded = list[Loss]()
+    for record in ledger.records(name):
+        if record.kind != "charge":
+            continue
+        if record.allotment not in parts:
+            raise _lost(name, record.allotment)
+        sums[record.allotment].add(record)
+        counted = record.loss is None  # written off: what was drawn is not known, what it cost is
+        recorded.append(_loss(parts[record.allotment], record.charge) if counted else loss_from_json(record.loss))
     spent = tuple(_loss(one.allotment, one.spent) for one in standings if _spends(one))
-    promised = tuple(_promise(one.allotment) for one in standings)
+    promised = tuple(_promise(one, sums[one.allotment.name]) for one in standings)
     return Membership(name, account.unit, rows, spent, promised, tuple(recorded))
 
 
@@ -154,14 +165,24 @@ def _loss(allotment: Allotment, charge: Charge) -> Loss:
             return ZCDP(charge.amount, charge.delta)
 
 
-def _promise(allotment: Allotment) -> Loss:
+def _promise(standing: Standing, pure: PureSum) -> Loss:
     """What an allotment guarantees of everything that is ever charged to it.
 
     One of (epsilon, delta) that counts rho promises those, and not its cap on rho: pure releases may go beyond that.
+    What was written off may go beyond every cap: then what was spent counts.
     """
-    if allotment.kind == "zcdp" and allotment.epsilon is not None:
-        return Approx(allotment.epsilon, allotment.delta)
-    return _loss(allotment, allotment.cap)
+    allotment, spent, cap = standing.allotment, standing.spent, standing.allotment.cap
+    if not spent.within(cap) and not pure.within(allotment):
+        return _loss(allotment, Charge(max(spent.amount, cap.amount), max(spent.delta, cap.delta)))
+    if counts_both(allotment):
+        return Approx(allotment.epsilon or 0, allotment.delta)
+    return _loss(allotment, cap)
+
+
+def _lost(dataset: str, allotment: str) -> InputError:
+    """The refusal where something was written off that no budget here says how to count."""
+    allowed = f"one whose budget has the allotment {allotment!r}, of which something was written off"
+    return InputError("datasets", dataset, allowed)
 
 
 def _of_rows(losses: Sequence[Loss], rows: int) -> list[Loss]:

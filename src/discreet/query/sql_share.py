@@ -40,11 +40,14 @@ def _parts(ratio: Any) -> tuple[Any, Any, list[Any]] | None:
     """The count above, its condition, and the numbers it is multiplied by; None if it is no share."""
     from sqlglot import exp
 
-    if type(ratio) is not exp.Div or not _all_rows(_bare(ratio.expression)[0]):
+    if type(ratio) is not exp.Div:
         return None
+    below, divisors, real_below = _bare(ratio.expression)
+    if divisors or not _all_rows(below):
+        return None  # over more or less than all rows
     above, factors, real = _bare(ratio.this)
     condition = _condition(above)
-    if condition is None or (ratio.args.get("typed") and not real and not _bare(ratio.expression)[2]):
+    if condition is None or (ratio.args.get("typed") and not real and not real_below):
         return None  # whole numbers are divided without a rest there
     return above, condition, factors
 

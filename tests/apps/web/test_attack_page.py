@@ -11,10 +11,12 @@ from job_pages import (
     signed,
     waited,
 )
+from visitor import Visitor
 
 from discreet.apps.attacks.catalogue import ATTACKS
 from discreet.apps.server.jobs import Jobs
 from discreet.apps.server.service import Service
+from discreet.apps.web.site import application
 from discreet.apps.web.store import Store
 
 
@@ -46,6 +48,19 @@ def test_an_attack_is_run_by_a_custodian_kept_and_seen_by_all(service):
     assert "Ann is 40" in bob.get("/attacks/averages").text
     assert "epsilon 0.5" in bob.get("/attacks").text
     assert "No audit was run on this server yet" in bob.get("/audit").text
+
+
+def test_who_is_not_signed_in_sees_none_and_starts_none(service):
+    stranger = Visitor(application(service))
+    for place in ("/attacks", "/attacks/averages"):
+        answer = stranger.get(place)
+        assert answer.status_code == 303
+        assert answer.headers["location"].startswith("/login")
+    assert stranger.post("/attacks/averages", {"epsilon": "1"}).status_code in (303, 403)
+    viewer = signed(service, "viewer", "eve")
+    viewer.get("/attacks/averages")  # with a session of her own, and its mark
+    assert viewer.post("/attacks/averages", {"epsilon": "1"}).status_code == 403
+    assert service.jobs.listed("") == []
 
 
 @pytest.mark.parametrize("typed", ["", "0", "1000", "nan", "<b>"])

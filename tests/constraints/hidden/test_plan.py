@@ -71,6 +71,8 @@ def test_the_price_is_split_between_numbers_and_optimum(ledger):
     alone = draft(ledger, objective=None, constraints=(), dataset="alone").plan(**TERMS)
     assert alone.plan.noise.scale == 20
     assert "custodian's word" in str(draft(ledger, dataset="said").plan(**PAID))
+    said = draft(ledger, dataset="released").plan(**PAID).release()
+    assert "custodian's word" in next(note.text for note in said.table.notes if note.kind == "promise")
 
 
 def test_other_constraints_are_free(ledger):

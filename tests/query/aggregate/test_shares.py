@@ -80,6 +80,8 @@ def test_a_ratio_of_counts_that_are_both_asked_for_is_computed_of_them():
     [
         ("COUNT_IF(age >= 50) / COUNT(age)", "duckdb"),  # of other rows
         ("SUM(CASE WHEN age >= 50 THEN 2 END) / COUNT(*)", "duckdb"),
+        ("COUNT_IF(age >= 50) / (2.0 * COUNT(*))", "duckdb"),  # half of one
+        ("COUNT_IF(age >= 50) / NULLIF(COUNT(*) * 4, 0)", "duckdb"),
         ("COUNT(*) FILTER (WHERE age >= 50) / COUNT(*)", "postgres"),  # whole numbers are divided there
     ],
 )

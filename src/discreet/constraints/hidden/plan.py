@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.accounting.compose import compose
 from discreet.constraints.convex import Convex, Fit, Window, fit
+from discreet.constraints.hidden.slope import compare_digits, compare_slope, public_points
 from discreet.constraints.hidden.values import Exact, ValuesSchema
 from discreet.constraints.system import Between, Constraint, stack
 from discreet.core.decimal_steps import to_steps
@@ -28,7 +29,7 @@ from discreet.core.sensitivity import Sensitivity
 from discreet.core.sensitivity import steps as whole_steps
 from discreet.core.unit import Metric
 from discreet.core.wire import Json, canonical
-from discreet.errors import MISSING, InputError, Phrase
+from discreet.errors import MISSING, InputError
 from discreet.ledger.budget import Allotment, Charge
 from discreet.mechanisms import Laplace
 from discreet.query.plan import noise_name
@@ -42,7 +43,6 @@ __all__ = ["HidePlan", "plan_hidden"]
 Steps = NDArray[np.int64]
 _ROOM = 1 << 60  # heights beyond this are clamped: far from any objective, and within what noise is added to
 _LONGEST = 10**9  # steps between the bounds
-_TRIED = 8  # points at which a declared slope is compared with the objective's
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,9 +52,10 @@ class HidePlan:
     Guarantee
         Whatever `measure` returns is epsilon-differentially private, with epsilon the whole price, for neighbours that
         differ in one number by at most `alpha`; numbers that are k steps apart in sum are indistinguishable up to
-        epsilon * k / shift. Constraints, bounds and a declared optimum are public. A measured optimum relies on
-        `lipschitz`: that the objective, between the bounds, moves by at most that for each unit that one number moves,
-        which the custodian declares. Proof: docs/proofs/constraints.md.
+        epsilon * k / shift (with a measured optimum, where k is at least `shift`). Constraints, bounds and a declared
+        optimum are public. A measured optimum relies on `lipschitz`: that the objective, between the bounds, moves by
+        at most that for each unit that one number moves, which the custodian declares; and on the objective being
+        computed to a few last digits of its largest value. Proof: docs/proofs/constraints.md.
     """
 
     kind: ClassVar[str] = "hidden"
@@ -154,7 +155,7 @@ class HidePlan:
         if self.objective is None or self.optimum_epsilon is None:
             return []
         low, high = float(self.least * self.step), float(self.most * self.step)
-        return [f"{self.objective.value(x):.9g}" for x in _public_points(len(self.schema.names), low, high)]
+        return [f"{self.objective.value(x):.9g}" for x in public_points(len(self.schema.names), low, high)]
 
     @property
     def columns(self) -> list[str]:
@@ -199,15 +200,20 @@ class HidePlan:
         noise = self.optimum_noise
         if noise is None or self.objective is None:
             return None
-        # Whatever the objective does, something is measured: an error would tell of the numbers.
+        return float(int(noise.release([self.height(exact)], bits=bits)[0]) * self.money)
+
+    def height(self, steps: Steps) -> int:
+        """The objective of numbers in whole steps, in units of `money`, without noise.
+
+        Whatever it does, there is one: an error would tell of the numbers.
+        """
         try:
-            found = float(self.objective.function(self._numbers(exact))) / float(self.money)
+            found = float(self.objective.function(self.numbers(steps))) / float(self.money)  # type: ignore[union-attr]
         except Exception:
             found = 0.0
-        height = 0 if math.isnan(found) else round(max(min(found, float(_ROOM)), -float(_ROOM)))
-        return float(int(noise.release([height], bits=bits)[0]) * self.money)
+        return 0 if math.isnan(found) else round(max(min(found, float(_ROOM)), -float(_ROOM)))
 
-    def _numbers(self, steps: Steps) -> NDArray[np.float64]:
+    def numbers(self, steps: Steps) -> NDArray[np.float64]:
         """Whole steps as the numbers they stand for."""
         return np.array([float(int(count) * self.step) for count in steps])
 
@@ -225,7 +231,7 @@ class HidePlan:
         window = None
         if self.objective is not None and optimum is not None:
             window = Window(self.objective, optimum, float(self.beta))
-        found = self.repaired(self._numbers(noisy), bounds, window)
+        found = self.repaired(self.numbers(noisy), bounds, window)
         half = self.noise.error(self.confidence)
         low, high = (np.clip(end, self.least, self.most) * float(self.step) for end in (noisy - half, noisy + half))
         values = np.array([float(f"{value:.12g}") for value in found.values.tolist()])
@@ -239,8 +245,8 @@ class HidePlan:
             "keys": ["name"],
             "outputs": ["value"],
             "confidence": self.confidence,
-            "notes": [self._bounds().to_dict()],
-            "noisy": self._numbers(noisy).tolist(),
+            "notes": [note.to_dict() for note in (self._bounds(), *self._promise())],
+            "noisy": self.numbers(noisy).tolist(),
             "report": {
                 "objective": found.objective,
                 "optimum": optimum if window is not None else None,
@@ -258,6 +264,16 @@ class HidePlan:
             inside = np.clip(noisy, float(bounds.lower), float(bounds.upper))
             return Fit(inside, None, 0.0, within=True, nearest=True, rounds=0)
         return fit(noisy, [bounds, *self.constraints], window=window)
+
+    def _promise(self) -> list[Note]:
+        """What the price of a measured optimum rests on."""
+        if self.objective is None or self.lipschitz is None:
+            return []
+        slope = f"moves by at most {float(self.lipschitz):g} for each unit of a number"
+        text = (
+            f"That {self.objective.name}, which was measured, {slope} is the custodian's word. Its noise is for that."
+        )
+        return [Note("promise", text, ("value",))]
 
     def _bounds(self) -> Note:
         """The same whatever the numbers are: that one was moved must not be told."""
@@ -308,7 +324,8 @@ def plan_hidden(
         hint = "A larger step or epsilon, or a smaller alpha, needs noise of a smaller scale."
         raise InputError("step", ask.step, f"such that the scale of the noise is {problem.allowed}", hint) from None
     if ask.objective is not None and slope is not None:
-        _compare_slope(ask.objective, slope, len(schema.names), float(low), float(high))
+        compare_slope(ask.objective, slope, len(schema.names), float(low), float(high))
+        compare_digits(plan, ask.objective)
     if constraints or ask.objective is not None:
         middle = np.full(len(schema.names), float(low + high) / 2)
         plan.repaired(middle, ends, None)  # a contradiction, or a missing solver, is told before anything is spent
@@ -333,20 +350,6 @@ def _optimum(ask: HideAsk, epsilon: Fraction) -> tuple[Fraction | None, Fraction
     if not 0 < share < 1:
         raise InputError("optimum_share", ask.optimum_share, "a share of the price, strictly between 0 and 1")
     return None, _positive(ask.lipschitz, "lipschitz"), epsilon * share
-
-
-def _compare_slope(objective: Convex, slope: Fraction, numbers: int, low: float, high: float) -> None:
-    """Refuse a slope that the objective exceeds at public points. That it does not proves nothing."""
-    steepest = max(float(np.abs(objective.slope(x)).max()) for x in _public_points(numbers, low, high))
-    if steepest > float(slope) * (1 + 1e-6) + 1e-9:
-        given = Phrase(f"{float(slope):g} where {objective.name} moves by {steepest:g}")
-        raise InputError("lipschitz", given, "at least how far the objective moves where one number moves by one")
-
-
-def _public_points(numbers: int, low: float, high: float) -> list[NDArray[np.float64]]:
-    """Both corners of the bounds, and points between them."""
-    parts = [(np.arange(numbers) * place * 0.618034 + place / _TRIED) % 1.0 for place in range(1, _TRIED - 1)]
-    return [np.full(numbers, low), np.full(numbers, high), *(low + (high - low) * part for part in parts)]
 
 
 def _part(value: Number, field: str) -> Fraction:
