@@ -31,7 +31,7 @@ _EDGES = (0, 1, 10, 100, 1000, math.inf)
 _SHOWN = 12
 _MOST = 1e300
 _NAMED = 5
-_LEAST = 0.0005  # of a fund: what is less, to no region at all, is not told of a class of sizes
+_LEAST = 0.0005  # of a fund, or regions: what is less is not told of a class of sizes that holds no region
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +244,7 @@ def _limit(trials: Trials, limit: float, by: str, labels: Sequence[str] | None, 
             )
     for name, chosen in _grouped(labels):
         groups.append(Effect(name, int(chosen.sum()), wrong=float(chance[chosen].sum())))
-    found = [effect for effect in groups if effect.regions]
+    found = [effect for effect in groups if round(effect.regions) or (effect.wrong or 0) >= _LEAST]
     return Decision(None, limit, by, columns, tuple(found), None, float(chance.sum()), trials.simulated)
 
 
