@@ -50,6 +50,11 @@ PAIRS: list[tuple[Callable[[], Any], Callable[[], Any]]] = [
     (lambda: _choice(3, [1, 2]), lambda: _choice(REVENUE, [1, 2])),
     (lambda: _choice("age", range(100, 500)), lambda: Top(key("age"), 1, counts=False).checked(SCHEMA)),
     (lambda: _choice("bid"), lambda: _choice("CASE WHEN bid >= option THEN option END", [1, 2])),
+    (
+        lambda: _choice("bid >= option", [1, 2]),
+        lambda: _choice("CASE WHEN bid >= option THEN 1 ELSE 0 END", [1, 2]),
+    ),
+    (lambda: _asked(mean(["age", "bid"], norm=3)), lambda: _vector(SCHEMA)),
     (lambda: _choice(_summed(bounds=(0, 1))), lambda: _choice(_summed(), bound=1)),
     (lambda: mean(["age", "bid"]), lambda: mean("age")),
     (lambda: mean("age", norm=3), lambda: mean(["age", "bid"], norm=3)),

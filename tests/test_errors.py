@@ -4,6 +4,7 @@ import ast
 import copy
 import pickle
 import re
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
@@ -38,6 +39,7 @@ def test_a_description_stands_without_quotes_and_a_value_with_them():
     assert str(InputError("y", Phrase("3 values"), "one for each row")) == "`y` must be one for each row; got 3 values."
     assert str(InputError("y", "3 values", "numbers")) == "`y` must be numbers; got '3 values'."
     assert str(InputError("share", Fraction(7, 5), "at most 1")) == "`share` must be at most 1; got 7/5."
+    assert str(InputError("coin", Decimal("1.5"), "at most 1")) == "`coin` must be at most 1; got 1.5."
 
 
 def test_a_kind_is_named_without_its_content():

@@ -22,6 +22,7 @@ holds a cell of private data.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Self
 
@@ -251,7 +252,7 @@ def _sentence(field: str, got: object, allowed: str) -> str:
 
 def _brief(value: object) -> str:
     try:
-        text = str(value) if isinstance(value, Fraction) else repr(value)
+        text = str(value) if isinstance(value, Fraction | Decimal) else repr(value)
     except Exception:  # an integer too long to be written out, or an object that cannot say what it is
         text = f"a number of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
     return text if len(text) <= 80 else text[:77] + "..."

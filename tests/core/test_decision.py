@@ -146,3 +146,28 @@ def test_a_blend_is_a_part_and_needs_a_rougher_method(blend):
     for part in (blend, 0.5):
         with pytest.raises(InputError, match="blend"):
             decide(trials, fund=1, blend=part)
+
+
+def test_a_release_without_numbers_decides_nothing():
+    with pytest.raises(InputError, match="a release with numbers to decide by"):
+        table(outputs=()).decide(fund=1)
+
+
+def test_nothing_is_dealt_by_sizes_that_are_all_zero():
+    half = np.full(2, 30.0)
+    nobody = noisy_trials("ab", np.zeros(2), NoiseLaw(half, half, 0.95, normal=False), b"plan")
+    with pytest.raises(InputError, match="`sizes` must be more than zero somewhere"):
+        decide(nobody, fund=1)
+    assert decide(nobody, threshold=50).wrong > 0
+
+
+def test_the_group_of_missing_values_is_called_as_in_a_table():
+    columns = {**table().columns, "county": ["A", "B", None, "D", "E"]}
+    found = table(columns=columns).decide(fund=1, by={**REGIONS, None: "not known"})
+    assert found.columns["county"][2] == "(missing)"
+    assert [effect.group for effect in found.groups] == ["large", "small", "not known"]
+
+
+def test_a_class_of_sizes_that_holds_no_region_is_not_told():
+    found = table([5000, 900, 800, 850, 950], half=30).decide(fund=1, by="size")
+    assert [effect.group for effect in found.groups] == ["100 to 999", "1,000 and more"]

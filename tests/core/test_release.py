@@ -87,6 +87,7 @@ def test_the_repr_says_what_it_cost_and_what_is_left():
     many = {"n": list(range(50)), "n_lower": [0] * 50, "n_upper": [60] * 50}
     assert "30 more rows" in repr(release(columns=many, keys=(), outputs=("n",)))
     assert "99.9%" in repr(release(confidence=0.999))
+    assert "intervals" not in repr(release(columns={"option": ["A"]}, keys=("option",), outputs=()))
 
 
 def test_numbers_can_be_read():

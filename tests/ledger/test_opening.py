@@ -2,7 +2,7 @@
 
 import pytest
 
-from discreet.errors import InputError, LedgerError
+from discreet.errors import InputError, LedgerError, MissingLedgerError
 from discreet.ledger.budget import Budget
 from discreet.ledger.ledger import Ledger
 from ledger_copies import open_ledger, spend
@@ -41,6 +41,15 @@ def test_a_missing_folder_and_a_file_that_is_no_ledger_are_said(tmp_path):
     (tmp_path / "text.db").write_text("not a database, but long enough to be read as one" * 20)
     with pytest.raises(LedgerError, match="damaged"):
         Ledger.open(tmp_path / "text.db", create=True)
+
+
+def test_an_empty_file_is_no_ledger_and_stays_empty(tmp_path):
+    (tmp_path / "empty.csv").touch()
+    with pytest.raises(MissingLedgerError):
+        Ledger.open(tmp_path / "empty.csv")
+    assert (tmp_path / "empty.csv").read_bytes() == b""
+    Ledger.open(tmp_path / "empty.csv", create=True)
+    assert (tmp_path / "empty.csv").stat().st_size > 0
 
 
 def test_the_environment_may_name_the_anchor(place, tmp_path, monkeypatch):

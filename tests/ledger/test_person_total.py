@@ -102,6 +102,10 @@ def test_what_cannot_be_added_is_refused(tmp_path):
         person_total([ledger], datasets=["b"])
     with pytest.raises(InputError, match="a dataset of these ledgers"):
         person_total([ledger], rows={"b": 2})
+    with pytest.raises(InputError, match="`rows` must be 1 or more units of a dataset; got 0"):
+        person_total([ledger], rows={"a": 0})
+    with pytest.raises(InputError, match="`ledgers` must be different ledgers"):
+        person_total([ledger, ledger], delta="1e-6")
     with pytest.raises(InputError, match="at least one"):
         person_total([])
     ledger.create("loads", Budget(epsilon=1), unit=Metric("one load", Fraction(1), "MW"), who="me")

@@ -111,6 +111,7 @@ def test_a_bound_cuts_what_a_row_adds():
         ("nationality", None, {}, "nation"),
         (REVENUE, [1, 2], {"bound": 0}, "more than zero"),
         ("nation || option", ["a", "b"], {}, "numeric"),
+        ("bid >= option", [1, 2], {}, "a number for each option"),
         (3, [1, 2], {}, "a column, an expression, or a question"),
         (Query().group_by("nation").agg(m=mean("bid")), None, {}, "one count"),
         (Query().group_by(bins("bid", width=1)).agg(n=count()), None, {}, "as it is"),

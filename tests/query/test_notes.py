@@ -11,7 +11,7 @@ from discreet.data.join import Join
 from discreet.data.schema import Schema
 from discreet.ledger.budget import Budget
 from discreet.ledger.ledger import Ledger
-from discreet.query.aggregate import Count, Mean, count, mean, total
+from discreet.query.aggregate import Count, Mean, count, mean, share, total
 from discreet.query.notes import cell_notes, declared_notes, published_notes
 from discreet.query.question import Query
 
@@ -86,3 +86,13 @@ def test_bounds_that_were_searched_for_say_what_their_interval_is_of(tmp_path, w
         (note,) = [note for note in offer.release().notes if note.kind == "searched"]
         assert text in note.text
         assert note.outputs == ("m", "pay_low", "pay_high")
+
+
+def test_a_share_is_spoken_of_as_the_condition_that_was_asked_for():
+    schema = Schema("t", {"x": Real(0, 10), "y": Real(0, 10, nullable=False)})
+    assert told(Query().agg(s=share("x > 4")), schema) == {
+        "bounds": "In x > 4, values of x outside 0..10 count as the nearer end.",
+        "complete": "Rows of which it is unknown whether x > 4 count as rows that do not meet it.",
+    }
+    mixed = told(Query().agg(s=mean("CASE WHEN y > 4 THEN 1 ELSE 2 END")), schema)
+    assert mixed["bounds"].startswith("In CASE WHEN y > 4 THEN 1 ELSE 2 END, ")

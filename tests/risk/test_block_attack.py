@@ -43,6 +43,8 @@ def test_people_of_a_block_are_rebuilt_and_named_and_not_under_a_budget():
 def test_without_a_register_nobody_is_named():
     found = attack_residents({"1": Residents(PEOPLE, NAMES, ())}, 1, curve=())
     assert found.exact.linked == found.exact.named == 0
+    assert found.explain().startswith("1 block, 7 people in all.")
+    assert "register" not in found.explain()
 
 
 def test_ages_within_a_year_are_counted_once_each():

@@ -58,3 +58,12 @@ def test_a_table_with_a_wrong_cell_is_refused(match, column, value):
     rows[column][2] = value
     with pytest.raises(InputError, match=f"row 3, {match}"):
         read_blocks(rows)
+
+
+def test_a_table_without_a_column_that_is_needed_is_refused_by_its_name():
+    rows = printed(exact_tables(PEOPLE))
+    del rows["from"]
+    with pytest.raises(InputError, match=r"`tables` must be a table with the columns block, .*; got one without from"):
+        read_blocks(rows)
+    with pytest.raises(InputError, match="`register` must be a table with the columns block, name, age, sex"):
+        read_register({"block": ["7"], "name": ["Ada"]})

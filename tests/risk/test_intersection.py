@@ -54,6 +54,7 @@ def test_classes_that_leave_several_secrets_are_not_told():
 def test_tables_without_a_person_in_common_tell_nothing():
     found = intersect(FIRST, {**SECOND, "sex": ["M"] * 6}, on=ON, sensitive="illness")
     assert (found.pairs, found.told, found.right) == ((), 0, None)
+    assert "can be in both tables" in found.explain()
     assert found.picture().to_svg().startswith("<svg")
 
 

@@ -1,5 +1,8 @@
 """Linkage puts names back, and fails where it should."""
 
+import pytest
+
+from discreet.errors import InputError
 from discreet.risk.coarsening import METHODS, anonymize
 from discreet.risk.linkage import link
 from patients import QUASI, patients
@@ -24,3 +27,8 @@ def test_people_who_are_not_in_the_table_are_linked_wrongly_or_not_at_all():
     found = link(table, others, on=QUASI, person="person")
     assert found.one_to_one > 0
     assert found.right < found.one_to_one
+
+
+def test_a_secret_that_the_attacker_knows_is_refused():
+    with pytest.raises(InputError, match="`sensitive` must be a column that is not among `on`"):
+        link(patients(), patients(), on=QUASI, sensitive=QUASI[0])

@@ -29,6 +29,9 @@ def test_codes_with_a_needless_zero_stay_text_and_digits_become_numbers(tmp_path
 def test_bad_tables_are_refused(tmp_path):
     with pytest.raises(InputError, match="exists"):
         anonymity(tmp_path / "none.csv", quasi="a")
+    (tmp_path / "empty.csv").touch()
+    with pytest.raises(InputError, match=r"`data` must be a CSV file.*got 'empty.csv'. This file is empty"):
+        anonymity(tmp_path / "empty.csv", quasi="a")
     with pytest.raises(InputError, match="at least one row"):
         anonymity({"a": []}, quasi="a")
     with pytest.raises(InputError, match="one length"):

@@ -25,6 +25,7 @@ def test_ends_that_are_not_known_are_not_drawn_and_said():
     picture = bars("n", [Bar("a", 5.0), Bar("b", 5.0, float("-inf"), float("inf"))])
     assert parts(picture, "line", "interval") == []
     assert picture.table.rows[0] == ("a", "5", "not known", "not known")
+    assert picture.description == "a 5; b 5"
 
 
 def test_labels_are_text_and_their_numbers_stand_beside_them():

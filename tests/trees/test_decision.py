@@ -85,7 +85,7 @@ def test_before_it_is_paid_more_noise_decides_worse(coded):
     for wrong in ({"draws": 1}, {"draws": True}, {"level": "town"}):
         with pytest.raises(InputError):
             draft.plan(epsilon=1).decide(sizes, fund=1, **wrong)
-    with pytest.raises(InputError, match="covariate"):
+    with pytest.raises(InputError, match="`sizes` must be a table with a number for each leaf region"):
         draft.plan(epsilon=1).decide({"0000": 3}, fund=1)
 
 

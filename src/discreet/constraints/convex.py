@@ -67,10 +67,9 @@ class Convex:
         """The function at x."""
         try:
             found = float(self.function(x.copy()))
-        except (TypeError, ValueError):
-            raise InputError(
-                f"{self.name}.function", Phrase("something else"), "a function that gives a number"
-            ) from None
+        except Exception as problem:
+            given = Phrase("something else" if isinstance(problem, TypeError | ValueError) else kind_of(problem))
+            raise InputError(f"{self.name}.function", given, "a function that gives a number") from None
         if math.isnan(found):
             raise InputError(f"{self.name}.function", Phrase("NaN"), "a function that gives a number")
         return found

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.release import csv_text, number, plural
-from discreet.core.trials import Trials, Within
+from discreet.core.trials import Trials, Within, region_name
 from discreet.errors import MISSING, InputError, Phrase, kind_of
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ _EDGES = (0, 1, 10, 100, 1000, math.inf)
 _SHOWN = 12
 _MOST = 1e300
 _NAMED = 5
+_LEAST = 0.0005  # of a fund, or regions: what is less is not told of a class of sizes that holds no region
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +193,8 @@ def decide(
     said = ["every group gets what unbiased estimates give it"] if repair else []
     said += [f"numbers are moved {part:.0%} of the way to rougher ones"] if part else []
     amount = _amount(fund, "fund")
+    if trials.simulated and not trials.truths.any():
+        raise InputError("sizes", Phrase("zero for every group"), "more than zero somewhere, where a fund is dealt")
     shares = _shares(used), _shares(tried[0]), _shares(tried[1])
     return _deal(trials, shares, amount, _named(by), labels, " and ".join(said), confidence, sized=by == "size")
 
@@ -241,7 +244,7 @@ def _limit(trials: Trials, limit: float, by: str, labels: Sequence[str] | None, 
             )
     for name, chosen in _grouped(labels):
         groups.append(Effect(name, int(chosen.sum()), wrong=float(chance[chosen].sum())))
-    found = [effect for effect in groups if effect.regions]
+    found = [effect for effect in groups if round(effect.regions) or (effect.wrong or 0) >= _LEAST]
     return Decision(None, limit, by, columns, tuple(found), None, float(chance.sum()), trials.simulated)
 
 
@@ -268,7 +271,7 @@ def _by_size(trials: Trials, got: Floats, due: Floats) -> list[Effect]:
         if many:
             parts = [float((np.broadcast_to(share, inside.shape) * inside).sum(axis=1).mean()) for share in (got, due)]
             found.append(Effect(name, many, *parts))
-    return found
+    return [effect for effect in found if round(effect.regions) or (effect.got or 0) >= _LEAST]
 
 
 def _classes(trials: Trials) -> list[tuple[str, NDArray[np.bool_]]]:
@@ -347,15 +350,15 @@ def _labels(trials: Trials, by: Any) -> list[str] | None:
     if isinstance(by, str):
         if by not in trials.groups:
             raise InputError("by", by, among=("size", *trials.groups))
-        return [str(label) for label in trials.groups[by]]
+        return [region_name(label) for label in trials.groups[by]]
     if not isinstance(by, Mapping):
         raise InputError("by", kind_of(by), 'a name, "size", or a label for each region: {"A": "north"}')
-    known = {str(region): label for region, label in by.items()}
-    missing = [str(region) for region in trials.regions if str(region) not in known]
+    known = {region_name(region): label for region, label in by.items()}
+    missing = [name for name in map(region_name, trials.regions) if name not in known]
     if missing:
         few = ", ".join(missing[:_NAMED]) + (" and others" if len(missing) > _NAMED else "")
         raise InputError("by", Phrase(f"none for {few}"), f"a label for each {trials.column}")
-    return [str(known[str(region)]) for region in trials.regions]
+    return [region_name(known[region_name(region)]) for region in trials.regions]
 
 
 def _named(by: Any) -> str:

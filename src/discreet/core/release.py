@@ -217,7 +217,8 @@ class Release:
         lines += [f"Note: {note}" for note in self.notes]
         after = f"; left: {self.remaining}" if self.remaining else ""
         data = f"; data {self.data}" if self.data else ""
-        about = f"{percent(self.confidence)} intervals; cost {self.cost}{after}; release {self.id}{data}"
+        intervals = f"{percent(self.confidence)} intervals; " if self.outputs else ""
+        about = f"{intervals}cost {self.cost}{after}; release {self.id}{data}"
         lines.append(f"[{about}; {self.digest[:12]}]")
         return "\n".join(lines)
 

@@ -21,7 +21,16 @@ from discreet.errors import InputError, Phrase
 if TYPE_CHECKING:
     from discreet.core.release import Release
 
-__all__ = ["NoiseLaw", "Trials", "Within", "named_regions", "noisy_trials", "plausible_trials", "table_trials"]
+__all__ = [
+    "NoiseLaw",
+    "Trials",
+    "Within",
+    "named_regions",
+    "noisy_trials",
+    "plausible_trials",
+    "region_name",
+    "table_trials",
+]
 
 Floats = NDArray[np.float64]
 Within = Callable[[NDArray[np.bool_]], tuple[float, float, float]]
@@ -144,6 +153,8 @@ def noisy_trials(regions: Sequence[Any], sizes: Floats, law: NoiseLaw, key: byte
 
 def table_trials(table: Release, output: str | None, *, natural: bool) -> Trials:
     """What might be true, given a published table: of one output, in the rows that are about single groups."""
+    if not table.outputs:
+        raise InputError("release", Phrase("no numbers"), "a release with numbers to decide by")
     name = table.outputs[0] if output is None else output
     if name not in table.outputs:
         raise InputError("output", output, among=table.outputs)
@@ -167,7 +178,16 @@ def table_trials(table: Release, output: str | None, *, natural: bool) -> Trials
 
 def named_regions(keys: Mapping[str, Sequence[Any]]) -> list[str]:
     """One name for each row: the value of its key, or of several with a line between them."""
-    return [" / ".join(map(str, row)) for row in zip(*keys.values(), strict=True)] if keys else [""]
+    return [" / ".join(map(region_name, row)) for row in zip(*keys.values(), strict=True)] if keys else [""]
+
+
+def region_name(value: Any) -> str:
+    """What the group of a key is called, as in a table that is printed.
+
+    >>> region_name(3), region_name(None)
+    ('3', '(missing)')
+    """
+    return "(missing)" if value is None else str(value)
 
 
 def _is_normal(mechanism: str) -> bool:

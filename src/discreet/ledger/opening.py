@@ -51,6 +51,8 @@ def store_at(
             _check_lost(guard, address)
         if path.parent.name == ".discreet":
             private_folder(path.parent)
+    elif not create and path.is_file() and not path.stat().st_size:  # which SQLite would take for a store, and fill
+        raise missing_ledger(path)
     return SqliteStore(path), guard
 
 

@@ -111,8 +111,14 @@ def person_total(
     missed, times = as_written(delta, "delta"), dict(rows or {})
     if not 0 <= missed < 1:
         raise InputError("delta", delta, "at least 0 and less than 1")
-    found, known = [], list[str]()
+    if wrong := [many for many in times.values() if many < 1]:
+        raise InputError("rows", wrong[0], "1 or more units of a dataset")
+    found, known, begun = [], list[str](), set[str]()
     for ledger in ledgers:
+        first = next(ledger.records()).hash
+        if first in begun:
+            raise InputError("ledgers", Phrase("one of them twice"), "different ledgers: each is added up once")
+        begun.add(first)
         opened = ledger.datasets()
         known += opened
         chosen = [name for name in opened if datasets is None or name in datasets]

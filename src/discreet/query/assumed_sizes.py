@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.core.trials import NoiseLaw, Trials, named_regions, noisy_trials
+from discreet.core.trials import NoiseLaw, Trials, named_regions, noisy_trials, region_name
 from discreet.errors import InputError, Phrase, kind_of
 from discreet.mechanisms import Gaussian
 
@@ -40,7 +40,7 @@ def assumed_trials(plan: QueryPlan, sizes: Mapping[Any, float] | Sequence[float]
 def _numbers(sizes: Any, regions: Sequence[str]) -> Any:
     """One number for each group, in order."""
     if isinstance(sizes, Mapping):
-        known = {str(region): size for region, size in sizes.items()}
+        known = {region_name(region): size for region, size in sizes.items()}
         missing = [region for region in regions if region not in known]
         if missing:
             raise InputError("sizes", Phrase(f"none for {missing[0]}"), "a number for each group")

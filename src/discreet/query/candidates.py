@@ -164,6 +164,9 @@ def _measures(names: Iterable[str], bound: Number | None, schema: Schema) -> tup
     sums: list[tuple[str, Fraction, Fraction]] = []
     exponents: list[int] = []
     for name in names:
+        if isinstance(schema.column(name, "score"), Boolean):
+            hint = "Rows that meet a condition: CASE WHEN bid >= option THEN 1 ELSE 0 END."
+            raise InputError("score", name, "a number for each option", hint)
         column = schema.numeric(name, "score")
         low, high = (Fraction(end) for end in (column.lower, column.upper))
         if most is not None:

@@ -44,7 +44,7 @@ SCORE = Form(
     read=lambda value, schema: Query.from_dict(value, schema) if isinstance(value, Mapping) else value,
 )
 """A column, an expression, or a question in its JSON form."""
-OPTIONS = Form(list[str | float | bool], settle=_options, write=list, parse=names_in)
+OPTIONS = Form(list[str | int | float | bool], settle=_options, write=list, parse=names_in)
 
 
 @frozen(eq=False)

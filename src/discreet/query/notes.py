@@ -9,7 +9,7 @@ from discreet.core.note import Note
 from discreet.core.release import percent, plural
 from discreet.core.unit import Unit
 from discreet.data.column import Category, Column, Date, Integer, Real, Text, Timestamp
-from discreet.data.expression.node import columns_in
+from discreet.data.expression.node import Call, Constant, columns_in
 from discreet.data.expression.read import read_expression
 from discreet.data.schema import Schema
 from discreet.query.aggregate import Additive, Aggregate, Bounded
@@ -197,7 +197,7 @@ def expression_notes(uses: Iterable[tuple[str, Sequence[str]]], schema: Schema) 
         if ranges:
             whole = any(isinstance(column, Integer) for _, column in numbers)
             rounded = "; fractions of whole numbers are rounded" if whole else ""
-            text = f"In {used}, values of {', of '.join(ranges)} count as the nearer end{rounded}."
+            text = f"In {_condition(used) or used}, values of {', of '.join(ranges)} count as the nearer end{rounded}."
             texts.setdefault(text, []).extend(names)
     return [Note("bounds", text, tuple(dict.fromkeys(names))) for text, names in texts.items()]
 
@@ -335,10 +335,20 @@ def _complete(outputs: Iterable[tuple[str, Aggregate]], schema: Schema) -> list[
             if schema.columns[column].nullable:
                 continue
             text = f"{column} is declared complete: one that is missing or cannot be read counts {output.gaps}."
-            if column not in schema.columns:
+            if condition := None if column in schema.columns else _condition(column):
+                text = f"Rows of which it is unknown whether {condition} count as rows that do not meet it."
+            elif column not in schema.columns:
                 text = f"{column} has a value in every row, by what is declared; one without counts {output.gaps}."
             texts.setdefault(text, []).append(name)
     return [Note("complete", text, tuple(names)) for text, names in texts.items()]
+
+
+def _condition(name: str) -> str:
+    """What is met or not, where an expression is 1 for rows that meet it and 0 for all others; else nothing."""
+    match read_expression(name):
+        case Call("case", (condition, Constant(value=1), Constant(value=0))):
+            return str(condition)
+    return ""
 
 
 def _left_out(keys: Iterable[Key], names: Sequence[str], schema: Schema) -> list[Note]:

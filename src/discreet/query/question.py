@@ -43,7 +43,10 @@ def refuse_nameless(outputs: tuple[object, ...]) -> None:
 def _refuse_strange(output: object) -> None:
     if not isinstance(output, Aggregate):
         *most, last = [function.call for function in listed_functions().values()]
-        raise InputError("outputs", output, f"{', '.join(most)} or {last}")
+        several = isinstance(output, Mapping)
+        hint = "Several outputs are given by their names: agg(**mean(['x', 'y'], norm=5))." if several else ""
+        given = Phrase("several outputs under one name") if several else output
+        raise InputError("outputs", given, f"{', '.join(most)} or {last}", hint)
 
 
 def refuse_reading(how: str) -> NoReturn:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.mechanism import Bits
+from discreet.core.release import plural
 from discreet.errors import InputError
 from discreet.noise.bits import SystemBits
 from discreet.risk.census import (
@@ -102,13 +103,18 @@ class BlockAttack:
         )
         at = dict(self.noisy).get(self.epsilon, Outcome())
         ages = "" if self.age_error is None else f", and its mean age by {self.age_error:.1f} years"
+        register = (
+            f" A register of {self.registered:,} of them puts a name to {self.exact.linked:,}; {self.exact.named:,} "
+            f"({self._share(self.exact.named)} of all) are the right person, whose race the register did not have."
+            if self.registered
+            else ""
+        )
         return (
-            f"{self.blocks:,} blocks, {self.people:,} people in all. From printed tables (counts by sex, race and five "
+            f"{plural(self.blocks, 'block')}, {self.people:,} people in all. "
+            "From printed tables (counts by sex, race and five "
             f"years of age, mean and median ages) {self.right:,} people ({self._share(self.right)}) come back "
             f"with exact age, sex and race, and {self.exact.near:,} ({self._share(self.exact.near)}) within a year of "
-            f"their age; of {self.unique:,} blocks no other people fit. A register of {self.registered:,} of them puts "
-            f"a name to {self.exact.linked:,}; {self.exact.named:,} ({self._share(self.exact.named)} of all) are the "
-            "right person, whose race the register did not have.\n"
+            f"their age; of {plural(self.unique, 'block')} no other people fit.{register}\n"
             f"From coarser tables without noise (counts by sex, race and ten years of age): {self.right_coarse:,} "
             f"({self._share(self.right_coarse)}) exactly. From the printed tables, in the same detail, under "
             f"epsilon = {self.epsilon:g} a block: {self.right_noisy:,} ({self._share(self.right_noisy)}) exactly, "

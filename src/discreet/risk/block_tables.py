@@ -94,7 +94,7 @@ def read_blocks(source: Any) -> dict[str, Block]:
     Statistic(sex=None, race=None, count=1, mean=33.0, median=33.0, ages=(0, 99))
     """
     found: dict[str, list[Statistic]] = defaultdict(list)
-    for row, values in enumerate(_rows(source, TABLE)):
+    for row, values in enumerate(_rows(source, TABLE, "tables")):
         block, sex, race, start, end, count, mean, median = values
         where = f"row {row + 1}"
         ages = (_age(start, f"{where}, from", 0), _age(end, f"{where}, to", AGES - 1))
@@ -115,7 +115,7 @@ def read_blocks(source: Any) -> dict[str, Block]:
 def read_register(source: Any) -> dict[str, list[Entry]]:
     """Names by block."""
     found: dict[str, list[Entry]] = defaultdict(list)
-    for row, (block, name, age, sex) in enumerate(_rows(source, REGISTER)):
+    for row, (block, name, age, sex) in enumerate(_rows(source, REGISTER, "register")):
         found[str(block)].append(Entry(str(name), _age(age, f"row {row + 1}, age"), str(sex)))
     return found
 
@@ -126,7 +126,7 @@ def read_residents(source: Any, register: Any = None) -> dict[str, Residents]:
     columns = PEOPLE if register is None else (*PEOPLE, "name")
     people: dict[str, list[tuple[int, str, str]]] = defaultdict(list)
     names: dict[str, list[str]] = defaultdict(list)
-    for row, (block, age, sex, race, *named) in enumerate(_rows(source, columns)):
+    for row, (block, age, sex, race, *named) in enumerate(_rows(source, columns, "data")):
         people[str(block)].append((_age(age, f"row {row + 1}, age"), str(sex), str(race)))
         names[str(block)].append(str(named[0]) if named else f"row {row + 1}")
     return {
@@ -135,8 +135,14 @@ def read_residents(source: Any, register: Any = None) -> dict[str, Residents]:
     }
 
 
-def _rows(source: Any, columns: Sequence[str]) -> list[tuple[Any, ...]]:
-    table = Records.read(source, columns)
+def _rows(source: Any, columns: Sequence[str], field: str) -> list[tuple[Any, ...]]:
+    try:
+        table = Records.read(source, columns)
+    except InputError as problem:
+        if problem.field != "columns":
+            raise
+        allowed = f"a table with the columns {', '.join(columns)}"
+        raise InputError(field, Phrase(f"one without {problem.got}"), allowed) from None
     values = [[table[name].values[code] for code in table[name].codes] for name in columns]
     return list(zip(*values, strict=True))
 

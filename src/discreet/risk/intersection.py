@@ -89,6 +89,11 @@ class Intersection:
 
     def explain(self) -> str:
         """In words."""
+        if not self.pairs:
+            return (
+                f"The tables are {self.k[0]}- and {self.k[1]}-anonymous on {', '.join(self.on)}. No class of the one "
+                "can hold somebody of a class of the other: nobody who was looked for can be in both tables."
+            )
         lines = [
             f"The tables are {self.k[0]}- and {self.k[1]}-anonymous on {', '.join(self.on)}. {len(self.pairs):,} pairs "
             f"of their classes can hold the same person. For someone who is in both tables, {self.told:,} of the pairs "

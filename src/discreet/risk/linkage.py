@@ -71,6 +71,8 @@ def link(
     names = list(dict.fromkeys(on.split(",") if isinstance(on, str) else on))
     if not names:
         raise InputError("on", [], "at least one column that both tables have")
+    if sensitive in names:
+        raise InputError("sensitive", sensitive, "a column that is not among `on`")
     people = Records.read(register, [*names, *([person] if person else [])])
     if isinstance(released, AnonymizedTable):
         if tuple(names) != released.quasi:

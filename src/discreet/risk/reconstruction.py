@@ -165,7 +165,7 @@ def picture(guesses: Sequence[Guess], epsilon: float | None) -> Picture:
     series += [Line("under a budget", tuple(points[many:]), loose=True)] if points[many:] else []
     errors = Scale.around([error for error, _ in points], log=True, room=0.2)
     return lines(
-        "Secrets rebuild_bits from counts",
+        "Secrets rebuilt from counts",
         series,
         x=Axis(errors, "error of an answer / square root of people"),
         y=Axis(Scale(0.4, 1), "secret bits found", share),

@@ -132,6 +132,8 @@ def _from_file(path: Path, names: Iterable[str] | None) -> dict[str, Any]:
 
     if not path.exists():
         raise InputError("data", path.name, "a file that exists")
+    if path.is_file() and not path.stat().st_size:
+        raise InputError("data", path.name, "a CSV file with a header, or a Parquet file", "This file is empty.")
     place = as_pattern(str(path)).replace("'", "''")
     text = ", hive_partitioning=false" + (
         "" if path.suffix.lower() == ".parquet" else ", all_varchar=true, header=true"

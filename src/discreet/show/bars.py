@@ -67,7 +67,7 @@ def bars(
         parts.append(_row(bar, axis, y, format, points))
         y += _ROW
     rows = [[_named(bar), format(bar.value), _end(bar.lower, format), _end(bar.upper, format)] for bar in data]
-    said = description or "; ".join(f"{row[0]} {row[1]}, from {row[2]} to {row[3]}" for row in rows[:20])
+    said = description or "; ".join(_in_words(bar, format) for bar in data[:20])
     return Picture(
         title, _WIDTH, top + _AXIS, tuple(parts), said, fluid=True, kind="bars", table=Table.of(heads, rows, title)
     )
@@ -85,7 +85,7 @@ def whisker(axis: Scale, low: float, high: float, y: float, half: float = 5) -> 
 
 
 def _row(bar: Bar, axis: Scale, y: int, format: Format, points: bool) -> Markup:
-    known = [end is not None and finite(end) for end in (bar.lower, bar.upper)]
+    known = _known_ends(bar)
     interval = f"{_end(bar.lower, format)} to {_end(bar.upper, format)}" if any(known) else ""
     words = f"{bar.label}: {format(bar.value)}" + (f", {interval}" if interval else "")
     middle = y + 30
@@ -146,6 +146,15 @@ def _ticks(axis: Scale, marks: Sequence[float], format: Format, height: int) -> 
 
 def _named(bar: Bar) -> str:
     return f"{bar.heading}: {bar.label}" if bar.heading else bar.label
+
+
+def _known_ends(bar: Bar) -> list[bool]:
+    return [end is not None and finite(end) for end in (bar.lower, bar.upper)]
+
+
+def _in_words(bar: Bar, format: Format) -> str:
+    interval = f", from {_end(bar.lower, format)} to {_end(bar.upper, format)}" if any(_known_ends(bar)) else ""
+    return f"{_named(bar)} {format(bar.value)}{interval}"
 
 
 def _end(value: float | None, format: Format) -> str:

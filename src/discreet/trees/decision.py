@@ -173,7 +173,10 @@ def decide_plan(
     if isinstance(draws, bool) or not isinstance(draws, int) or not 2 <= draws <= _MOST:
         raise InputError("draws", draws, f"a whole number from 2 to {_MOST}")
     tree, cells = plan.counted.tree, plan.counted.cells
-    known = read_covariate(covariate_table(sizes), tree, tree.names[-1], plan.counted.labels)
+    try:
+        known = read_covariate(covariate_table(sizes), tree, tree.names[-1], plan.counted.labels)
+    except InputError as problem:
+        raise problem.about("sizes") if problem.field == "covariate" else problem from None
     means = known if known.shape[1] == cells else known.sum(axis=1)[:, None] * cell_mix(cells)
     place = tree.depth - 1 if level is None else tree.level(level)
     bits, found = Replay(f"decisions/{plan.digest}".encode()), []

@@ -49,12 +49,15 @@ def test_tables_and_hierarchies_decide(folder):
 def test_what_does_not_fit_is_refused(folder):
     assert command("ask", "people.csv", "count", "--by", "county", "--epsilon", "1", "--id", "q", "--yes")[1] == 0
     (folder / "wrong.csv").write_text("county\nA1\n")
+    (folder / "binary.csv").write_bytes(b"\xff\xfe\x00" * 9)
     for words in (
         ["--fund", "0"],
         ["--fund", "1", "--level", "state"],
         ["--fund", "1", "--by", "none.csv"],
         ["--fund", "1", "--by", "wrong.csv"],
+        ["--fund", "1", "--by", "binary.csv"],
         ["--fund", "1", "--out", "fund.txt"],
+        ["--fund", "1", "--picture", "fund.svg"],
         [],
     ):
         said, code = command("releases", "decide", "q", *words)

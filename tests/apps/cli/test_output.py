@@ -4,8 +4,9 @@ from xml.dom.minidom import parseString
 
 import pytest
 
-from discreet.apps.cli.output import say, show_table
+from discreet.apps.cli.output import say, show_release, show_table
 from discreet.apps.survey.results import figures
+from discreet.core.release import Release
 from discreet.local.questionnaire.estimate import estimates
 from discreet.local.questionnaire.questionnaire import Questionnaire
 
@@ -29,3 +30,12 @@ def test_a_picture_is_xml_whatever_the_survey_says():
     drawn = figures(survey.title, estimates(survey, [{0: 5, 1: 3, 2: 1}])).to_svg()
     assert "<x>" not in drawn
     parseString(drawn)
+
+
+def test_a_release_without_numbers_has_no_intervals(capsys):
+    told = {"id": "c", "dataset": "d", "confidence": 0.95, "cost": "epsilon = 1", "mechanism": "", "digest": "ab"}
+    show_release(Release(**told, columns={"option": ["A"]}, keys=("option",), outputs=()))
+    assert "intervals" not in capsys.readouterr().out
+    ends = {"n": [3], "n_lower": [1], "n_upper": [5]}
+    show_release(Release(**told, columns=ends, keys=(), outputs=("n",)))
+    assert "95% confidence intervals" in capsys.readouterr().out

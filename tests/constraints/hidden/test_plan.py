@@ -172,6 +172,8 @@ def test_another_function_is_another_plan(ledger):
         ({"alpha": 200}, {"optimum": 18}, "alpha"),
         ({"objective": None}, {"optimum": 18}, "optimum"),
         ({"constraints": (TOTAL, Equal("other", [[1, 1, 1]], [3]))}, {"optimum": 18}, "constraints"),
+        ({"objective": Convex("moody", lambda x: 1 / 0)}, {"optimum": 18}, "moody.function"),
+        ({"objective": Convex("words", lambda x: "much")}, {"optimum": 18}, "words.function"),
         ({"constraints": (Equal("short", [[1, 1]], [3]),)}, {"optimum": 18}, "short.matrix"),
     ],
     ids=str,

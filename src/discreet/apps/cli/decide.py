@@ -12,7 +12,7 @@ from discreet.apps.cli.completion import releases
 from discreet.apps.cli.options import LedgerAddress, open_ledger
 from discreet.apps.cli.output import AsJson, fit_to_draw, fit_to_write, progress, say, show_json
 from discreet.curator import read_release
-from discreet.errors import InputError, Phrase
+from discreet.errors import MISSING, InputError, Phrase
 
 __all__ = ["decide"]
 
@@ -44,7 +44,9 @@ def decide(
     Of a fund: how much goes elsewhere than by the true numbers. Of a threshold: the chance of being on the wrong side.
     """
     fit_to_write(out, "--out", (".csv",))
-    fit_to_draw(picture)
+    fit_to_draw(picture, "--picture")
+    if picture is not None and by is None:
+        raise InputError("--by", MISSING, "given: a picture is about groups")
     found = read_release(open_ledger(ledger), release, part=part)
     if not hasattr(found, "decide"):
         raise InputError("release", release, "the id of a table (of a batch, with --part) or a hierarchy")
@@ -79,8 +81,11 @@ def _groups(by: str | None) -> Any:
     path = Path(by)
     if not path.is_file():
         raise InputError("by", by, "a CSV file that exists, a key, a level or size")
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = [row for row in csv.reader(file) if row]
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = [row for row in csv.reader(file) if row]
+    except (UnicodeDecodeError, csv.Error):
+        raise InputError("by", path.name, "a CSV file of region,group with a header, in UTF-8") from None
     if not rows or any(len(row) != 2 for row in rows):
         raise InputError("by", Phrase(f"{path.name} with other columns"), "a CSV file of region,group with a header")
     return dict(rows[1:])

@@ -119,9 +119,9 @@ def fit_to_write(path: Path | None, option: str, endings: Sequence[str] = ()) ->
         raise InputError(option, str(path), "a file in a folder that exists", "Nothing was spent.")
 
 
-def fit_to_draw(path: Path | None) -> None:
+def fit_to_draw(path: Path | None, option: str = "--plot") -> None:
     """Refuse a picture that cannot be drawn, likewise."""
-    fit_to_write(path, "--plot", (".png", ".svg", ".html", ".pdf"))
+    fit_to_write(path, option, (".png", ".svg", ".html", ".pdf"))
     if path is not None and path.suffix.lower() in (".png", ".pdf") and find_spec("vl_convert") is None:
         raise MissingExtraError("charts", "vl_convert")
 
@@ -163,7 +163,8 @@ def show_release(release: Release) -> None:
     for note in release.notes:
         say(f"Note: {note}")
     told = f": {TWO_KINDS}" if "typical" in head else ""
-    say(f"{percent(release.confidence)} confidence intervals (not simultaneous){told}. {paid(release)}")
+    intervals = f"{percent(release.confidence)} confidence intervals (not simultaneous){told}. "
+    say(f"{intervals if release.outputs else ''}{paid(release)}")
     say(f"Release {release.id}" + (f"; data version: {release.data}" if release.data else ""))
 
 

@@ -328,6 +328,8 @@ def plan_hidden(
         compare_digits(plan, ask.objective)
     if constraints or ask.objective is not None:
         middle = np.full(len(schema.names), float(low + high) / 2)
+        if ask.objective is not None:
+            ask.objective.value(middle)
         plan.repaired(middle, ends, None)  # a contradiction, or a missing solver, is told before anything is spent
     return plan
 

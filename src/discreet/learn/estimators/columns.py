@@ -83,7 +83,8 @@ def read_box(bounds: Any, features: int, field: str = "bounds", origin: Any = No
     >>> read_box((0, [1, 10]), 2).upper.tolist()
     [1.0, 10.0]
     """
-    allowed = f"a pair (lower, upper), each a number or {features} numbers of at most 1e100, lower at most upper"
+    several = "" if features == 1 else f" or {features} numbers"
+    allowed = f"a pair (lower, upper), each a number{several} of at most 1e100, lower at most upper"
     hint = "Bounds come from what the columns mean, never from the data: their extremes are private."
     if features > _WIDEST:
         raise InputError(
