@@ -176,7 +176,7 @@ def test_another_function_is_another_plan(ledger):
         ({"objective": Convex("words", lambda x: "much")}, {"optimum": 18}, "words.function"),
         ({"constraints": (Equal("short", [[1, 1]], [3]),)}, {"optimum": 18}, "short.matrix"),
     ],
-    ids=str,
+    ids=lambda given: "-".join(given) if isinstance(given, dict) else str(given),
 )
 def test_what_cannot_be_is_refused_before_anything_is_spent(ledger, changes, terms, field):
     with pytest.raises(InputError) as caught:
