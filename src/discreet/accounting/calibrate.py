@@ -111,6 +111,7 @@ def gaussian_sigma(
             raise InputError("method", method, among=("analytic", "classic"))
 
 
+@in_range
 def textbook_sigma(epsilon: Number, delta: Number, sensitivity: Sensitivity | int = 1) -> float:
     """What the formula L2 sqrt(2 ln(1.25/delta))/epsilon gives, also where it is not proven: to compare with.
 

@@ -78,7 +78,7 @@ def mean(
     """
     if norm is None and not isinstance(column, list | tuple):
         return Mean(column, read_limits(bounds))  # type: ignore[arg-type]  # what is no text is refused with the schema
-    if norm is None or isinstance(column, str) or bounds is not None:
+    if norm is None or not isinstance(column, list | tuple) or bounds is not None:
         hint = 'Write mean("x"), or agg(**mean(["x", "y"], norm=5)).'
         raise InputError("norm", norm, "given with a list of columns, and without bounds", hint)
     return vector_mean(column, norm)
