@@ -34,6 +34,7 @@ def folder(tmp_path):
     lines += ["r1,2024-03-01 08:10:00,A,nowhere", "r2,soon,A,B", ",2024-03-01 08:00:00,A,B"]
     (tmp_path / "trips.csv").write_text("\n".join(lines) + "\n")
     (tmp_path / "zones.csv").write_text("place,zone\nA,in\nB,in\nC,out\n")
+    (tmp_path / "twice.csv").write_text("place,zone\nA,in\nB,in\nA,out\n")
     return tmp_path
 
 
@@ -74,14 +75,26 @@ def test_one_command_makes_the_table_and_the_schema_for_all_later_ones(folder):
         ({**DECLARED, "--timezone": "Vienna"}, "--timezone"),
         ({**DECLARED, "--places": "nowhere.csv"}, "--places"),
         ({**DECLARED, "--places": "trips.csv"}, "--places"),
+        ({**DECLARED, "--places": "twice.csv"}, "--places"),
         ({**DECLARED, "--every": "7 minutes"}, "--every"),
+        ({**DECLARED, "--budget": "-1"}, "--budget"),
+        ({**DECLARED, "--trips": "0"}, "--trips"),
         ({**DECLARED, "--plot": "day.txt"}, "--plot"),
     ],
 )
 def test_what_is_missing_or_wrong_is_named_and_nothing_is_spent(folder, options, flag):
     found = run(*TRIPS, *words(options), *PAID, cwd=folder, code=2)
     assert f"`{flag}` must be" in found.stderr
-    assert not (folder / ".discreet" / "ledger.db").exists() or "charge" not in run("ledger", "show", cwd=folder).stdout
+    assert not (folder / "discreet.toml").exists()
+    assert not (folder / ".discreet").exists()
+
+
+def test_a_misspelt_file_or_column_leaves_nothing_in_the_way_of_the_right_one(folder):
+    for wrong in (["mobility", "trip.csv", *TRIPS[2:]], [*TRIPS[:3], "pick", *TRIPS[4:]]):
+        found = run(*wrong, *words(DECLARED), *PAID, cwd=folder, code=2)
+        assert "Wrote" not in found.stderr
+        assert not (folder / "discreet.toml").exists()
+    assert "Cost: epsilon = 1000" in run(*TRIPS, *words(DECLARED), *PAID, cwd=folder).stdout
 
 
 def test_options_that_contradict_the_schema_are_refused(folder):

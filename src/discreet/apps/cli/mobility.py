@@ -21,16 +21,18 @@ from discreet.apps.cli.delivery import in_shell
 from discreet.apps.cli.flows import FLOWS, Folder, Plot
 from discreet.apps.cli.output import AsJson, confirm_spending, progress
 from discreet.core.unit import Unit
-from discreet.curator import Curator, open_curator
+from discreet.curator import Curator, Draft, open_curator
 from discreet.curator.setup import read_setup, schema_path
 from discreet.data.column import Category, Column, Text, Timestamp
 from discreet.data.schema import Schema
 from discreet.data.toml import toml_table, toml_text
-from discreet.errors import MISSING, InputError
+from discreet.errors import MISSING, DiscreetError, InputError
+from discreet.flows.mobility import FlowsAsk
 
 __all__ = ["mobility"]
 
 _ROW = "row"
+_FLAGS = {"window": "time", "budget.epsilon": "budget", "unit.groups": "trips", "unit.column": "person"}
 _DECLARED = ("person", "trips", "places", "first", "last", "timezone", "budget")
 
 
@@ -76,11 +78,11 @@ def mobility(
     columns = {"time": time, "origin": origin, "destination": destination}
     zones = None if listed is None or None in listed.values() else listed
     try:
-        curator = _opened(data, schema, ledger, said, columns)
-        draft = curator.mobility(origin=origin, destination=destination, window=time, every=every, zones=zones)
-        offer = draft.plan(epsilon=epsilon, rho=rho, share=share, confidence=confidence)
+        ask = FlowsAsk.of(origin, destination, time, zones, None, every)
+        curator = _opened(data, schema, ledger, said, columns, ask)
+        offer = Draft.of(curator.desk, ask).plan(epsilon=epsilon, rho=rho, share=share, confidence=confidence)
     except InputError as problem:
-        flag = {"window": "time"}.get(problem.field, problem.field)
+        flag = _FLAGS.get(problem.field, problem.field)
         if flag not in (*columns, *said, "every", "epsilon", "rho", "share") or type(problem) is not InputError:
             raise
         raise in_shell(problem, f"--{flag}") from None
@@ -92,21 +94,37 @@ def mobility(
 
 
 def _opened(
-    data: str, schema: str | None, ledger: str | None, said: Mapping[str, Any], columns: Mapping[str, str]
+    data: str,
+    schema: str | None,
+    ledger: str | None,
+    said: Mapping[str, Any],
+    columns: Mapping[str, str],
+    ask: FlowsAsk,
 ) -> Curator:
-    """The curator of a file whose schema there is, or is now declared: then its ledger is made, too."""
+    """The curator of a file whose schema there is, or is now declared: then its ledger is made, too.
+
+    A schema that turns out to be wrong, of a misspelt file or column, say, is not left behind: it would stand in the
+    way of the right one.
+    """
     path = schema_path(data, schema)
     if path.exists():
         if any(value is not None for name, value in said.items() if name != "places"):
             _compare(path, data, said, columns)
         return shared.curator_at(data, str(path), ledger)
     text = _schema_text(data, said, columns)
+    declared = read_setup(tomllib.loads(text)).schema
+    ask.checked(declared)
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as problem:
         raise InputError("--schema", str(path), f"a file that can be written ({problem.strerror})") from None
+    try:
+        curator = open_curator(data, path, ledger=ledger, create=True)
+    except DiscreetError:
+        path.unlink(missing_ok=True)
+        raise
     typer.echo(f"Wrote {path}: what is public about {data}. The ledger is made beside it.", err=True)
-    return open_curator(data, path, ledger=ledger, create=True)
+    return curator
 
 
 def _compare(path: Path, data: str, said: Mapping[str, Any], columns: Mapping[str, str]) -> None:
@@ -171,7 +189,10 @@ def _read_places(path: Path) -> dict[str, Any]:
     if not rows or len({len(row) for row in rows}) > 1 or len(rows[0]) > 2:
         allowed = "a CSV file: a header, then place or place,zone on every line"
         raise InputError("--places", str(path), allowed, "Nothing was spent.")
-    return {row[0].strip(): row[1].strip() if len(row) == 2 else None for row in rows}
+    names = [row[0].strip() for row in rows]
+    if again := next((name for place, name in enumerate(names) if name in names[:place]), None):
+        raise InputError("--places", again, "places that differ from each other", "Nothing was spent.")
+    return {name: row[1].strip() if len(row) == 2 else None for name, row in zip(names, rows, strict=True)}
 
 
 def _toml(value: Any) -> str:
