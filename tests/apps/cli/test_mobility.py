@@ -34,6 +34,7 @@ def folder(tmp_path):
     lines += ["r1,2024-03-01 08:10:00,A,nowhere", "r2,soon,A,B", ",2024-03-01 08:00:00,A,B"]
     (tmp_path / "trips.csv").write_text("\n".join(lines) + "\n")
     (tmp_path / "zones.csv").write_text("place,zone\nA,in\nB,in\nC,out\n")
+    (tmp_path / "unnamed.csv").write_text("place,zone\nA,in\nB,\nC,out\n")
     (tmp_path / "twice.csv").write_text("place,zone\nA,in\nB,in\nA,out\n")
     return tmp_path
 
@@ -45,7 +46,7 @@ def rows_of(path):
 def test_one_command_makes_the_table_and_the_schema_for_all_later_ones(folder):
     wanted = ["--id", "day", "--out", "tables", "--plot", "day.svg"]
     said = run(*TRIPS, *words(DECLARED), *PAID, *wanted, cwd=folder)
-    assert "Wrote discreet.toml" in said.stderr
+    assert "Wrote discreet.toml: what is public about trips.csv, with 3 places." in said.stderr
     for part in ("busiest cells", "08:00-08:30", "Cost: epsilon = 1000", "Wrote day.svg"):
         assert part in said.stdout, said.stdout
     cells = rows_of(folder / "tables" / "cells.csv")
@@ -76,6 +77,9 @@ def test_one_command_makes_the_table_and_the_schema_for_all_later_ones(folder):
         ({**DECLARED, "--places": "nowhere.csv"}, "--places"),
         ({**DECLARED, "--places": "trips.csv"}, "--places"),
         ({**DECLARED, "--places": "twice.csv"}, "--places"),
+        ({**DECLARED, "--places": "unnamed.csv"}, "--places"),
+        ({**DECLARED, "--person": "start"}, "--person"),
+        ({**DECLARED, "--destination": "start"}, "--destination"),
         ({**DECLARED, "--every": "7 minutes"}, "--every"),
         ({**DECLARED, "--budget": "-1"}, "--budget"),
         ({**DECLARED, "--trips": "0"}, "--trips"),

@@ -32,7 +32,13 @@ from discreet.flows.mobility import FlowsAsk
 __all__ = ["mobility"]
 
 _ROW = "row"
-_FLAGS = {"window": "time", "budget.epsilon": "budget", "unit.groups": "trips", "unit.column": "person"}
+_FLAGS = {
+    "window": "time",
+    "zones": "places",
+    "budget.epsilon": "budget",
+    "unit.groups": "trips",
+    "unit.column": "person",
+}
 _DECLARED = ("person", "trips", "places", "first", "last", "timezone", "budget")
 
 
@@ -123,7 +129,8 @@ def _opened(
     except DiscreetError:
         path.unlink(missing_ok=True)
         raise
-    typer.echo(f"Wrote {path}: what is public about {data}. The ledger is made beside it.", err=True)
+    many = f"{len(said['places']):,} places"
+    typer.echo(f"Wrote {path}: what is public about {data}, with {many}. The ledger is made beside it.", err=True)
     return curator
 
 
@@ -151,6 +158,11 @@ def _schema_text(data: str, said: Mapping[str, Any], columns: Mapping[str, str])
         raise InputError(missing[0], MISSING, "given where there is no schema yet", hint)
     if said["trips"] is not None and said["person"] == _ROW:
         raise InputError("trips", said["trips"], "left out where --person is row: one trip is protected")
+    taken: dict[str, str] = {}
+    for name, column in {**columns, "person": said["person"]}.items():
+        if column in taken:
+            raise InputError(name, column, f"another column than --{taken[column]}", "Nothing was read or spent.")
+        taken[column] = name
     schema = _schema(Path(data).stem, said, columns)
     unit = schema.unit
     lines = ["[dataset]", f"name = {toml_text(schema.name)}", ""]
