@@ -11,7 +11,7 @@ import io
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,12 +22,15 @@ from discreet.apps.cli.flows import FLOWS, Folder, Plot
 from discreet.apps.cli.output import AsJson, confirm_spending, progress
 from discreet.core.unit import Unit
 from discreet.curator import Curator, Draft, open_curator
-from discreet.curator.setup import read_setup, schema_path
+from discreet.curator.setup import dataset_name, read_setup, schema_path
 from discreet.data.column import Category, Column, Text, Timestamp
 from discreet.data.schema import Schema
 from discreet.data.toml import toml_table, toml_text
 from discreet.errors import MISSING, DiscreetError, InputError
-from discreet.flows.mobility import FlowsAsk
+
+if TYPE_CHECKING:
+    from discreet.flows.mobility import FlowsAsk
+    from discreet.query.release import Tables
 
 __all__ = ["mobility"]
 
@@ -77,6 +80,8 @@ def mobility(
     Trips are counted by time of day, origin and destination, with all their sums, after showing the price.
     The first time, the options say what is public, and are written to a schema; later they may be left out.
     """
+    from discreet.flows.mobility import FlowsAsk
+
     given = {"out": out, "plot": plot, "as_json": as_json}
     FLOWS.check(given)
     listed = None if places is None else _read_places(places)
@@ -86,7 +91,8 @@ def mobility(
     try:
         ask = FlowsAsk.of(origin, destination, time, zones, None, every)
         curator = _opened(data, schema, ledger, said, columns, ask)
-        offer = Draft.of(curator.desk, ask).plan(epsilon=epsilon, rho=rho, share=share, confidence=confidence)
+        draft: Draft[Tables] = Draft.of(curator.desk, ask)
+        offer = draft.plan(epsilon=epsilon, rho=rho, share=share, confidence=confidence)
     except InputError as problem:
         flag = _FLAGS.get(problem.field, problem.field)
         if flag not in (*columns, *said, "every", "epsilon", "rho", "share") or type(problem) is not InputError:
@@ -118,8 +124,8 @@ def _opened(
             _compare(path, data, said, columns)
         return shared.curator_at(data, str(path), ledger)
     text = _schema_text(data, said, columns)
-    declared = read_setup(tomllib.loads(text)).schema
-    ask.checked(declared)
+    read_setup(tomllib.loads(text))  # refuses a budget that is none
+    ask.checked(_schema(dataset_name(data), said, columns))
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as problem:
@@ -163,7 +169,7 @@ def _schema_text(data: str, said: Mapping[str, Any], columns: Mapping[str, str])
         if column in taken:
             raise InputError(name, column, f"another column than --{taken[column]}", "Nothing was read or spent.")
         taken[column] = name
-    schema = _schema(Path(data).stem, said, columns)
+    schema = _schema(dataset_name(data), said, columns)
     unit = schema.unit
     lines = ["[dataset]", f"name = {toml_text(schema.name)}", ""]
     if unit.column is not None:
