@@ -66,6 +66,7 @@ ADVICE = {
     ],
     "tried in the tests of their own files": [
         "Name the outputs yourself",
+        "Name another file with --schema for this one",
         "Count the columns singly",
         "Use fewer groups",
         "Coarser values have a mode",

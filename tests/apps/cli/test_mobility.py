@@ -106,6 +106,10 @@ def test_options_that_contradict_the_schema_are_refused(folder):
     run(*TRIPS, *words(DECLARED), *PAID, "--json", cwd=folder)
     found = run(*TRIPS, *words({**DECLARED, "--trips": "5"}), *PAID, cwd=folder, code=2)
     assert "what discreet.toml declares" in found.stderr
+    (folder / "other.csv").write_text((folder / "trips.csv").read_text())
+    other = ["mobility", "other.csv", *TRIPS[2:], *words(DECLARED), *PAID]
+    assert "what discreet.toml is about, 'trips'" in run(*other, cwd=folder, code=2).stderr
+    run(*other, "--schema", "other.toml", "--ledger", "other.db", "--json", cwd=folder)
 
 
 def test_a_trip_is_protected_where_nobody_has_a_name(folder):

@@ -144,6 +144,9 @@ def _compare(path: Path, data: str, said: Mapping[str, Any], columns: Mapping[st
     """Refuse options that say something else than the schema that there is."""
     declared = read_setup(path)
     again = read_setup(_tables(data, said, columns))
+    if declared.schema.name != again.schema.name:
+        hint = "Name another file with --schema for this one. Nothing was spent."
+        raise InputError("data", data, f"what {path} is about, {declared.schema.name!r}", hint)
     if (declared.schema, declared.budget) != (again.schema, again.budget):
         name = next(name for name, value in said.items() if value is not None and name != "places")
         hint = f"Leave out what {path} declares, or name another file with --schema. Nothing was spent."
