@@ -61,9 +61,12 @@ ADVICE = {
         "Released numbers differ by their noise",
         "Declare its values, or ask for each level",
         "Use CAST(... AS ...) to have its parts of one type",
+        "Otherwise it would be called by the end of its address",
+        "Accuracy on private images would give them away",
     ],
     "tried in the tests of their own files": [
         "Name the outputs yourself",
+        "Name another file with --schema for this one",
         "Count the columns singly",
         "Use fewer groups",
         "Coarser values have a mode",

@@ -200,3 +200,12 @@ def test_columns_may_be_named_as_pandas_counts_them():
     opened = discreet.open(frame, unit="row", columns={0: (0, 9), 1: (0, 9)}, epsilon=1, create=True)
     assert list(opened.schema.columns) == ["0", "1"]
     assert "named once" in refused(frame, unit="row", columns={0: (0, 9), "0": (0, 9)}, epsilon=1)
+
+
+@pytest.mark.parametrize(
+    "address", ["postgresql://ann:secret@host?table=x", "postgresql:///city?table=x&password=secret"]
+)
+def test_a_table_is_not_called_by_an_address_that_holds_a_password(address):
+    said = refused(address, columns={"age": (0, 99)}, unit="row", epsilon=1)
+    assert "`name` must be given" in said
+    assert "secret" not in said

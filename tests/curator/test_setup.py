@@ -6,6 +6,7 @@ import pytest
 
 from discreet import Ledger, count
 from discreet.curator import open_curator
+from discreet.curator.setup import dataset_name
 from discreet.errors import InputError, LedgerError, MissingLedgerError
 from discreet.ledger.budget import Budget
 
@@ -31,6 +32,20 @@ def project(tmp_path, monkeypatch):
     fill(tmp_path)
     (tmp_path / "discreet.toml").write_text(SCHEMA)
     return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        ("visits/january.csv", "january"),
+        ("postgresql://ann:secret@host/city", "city"),
+        ("postgresql://ann:secret@host", "data"),
+        ("postgresql:///city?password=secret&table=trips", "trips"),
+        ("postgresql:///city?password=secret", "city"),
+    ],
+)
+def test_data_is_never_called_by_an_address_that_may_hold_a_password(data, name):
+    assert dataset_name(data) == name
 
 
 def fill(folder):

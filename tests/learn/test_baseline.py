@@ -50,6 +50,15 @@ def test_the_same_seed_gives_the_same_weights_and_an_augmentation_is_used():
     assert np.array_equal(run(1, lambda key, batch: (0 * batch[0], batch[1])), np.zeros((3, 2)))
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("lot", 0), ("lot", -1), ("epochs", 0), ("epochs", float("inf")), ("rate", float("nan"))]
+)
+def test_amounts_that_are_none_are_refused_by_name(name, value):
+    with pytest.raises(InputError) as caught:
+        train_baseline(apply, START, ROWS, LABELS, public=True, **{name: value})
+    assert caught.value.field == name
+
+
 def test_examples_without_labels_are_refused():
     with pytest.raises(InputError, match="as many examples as labels"):
         train_baseline(apply, START, ROWS, LABELS[:3], public=True)

@@ -54,7 +54,8 @@ def test_a_point_for_every_epoch_and_the_last_step(rows):
 
 
 def test_under_a_ledger_a_curve_can_be_read_when_the_model_is_recorded_and_not_before(rows, ledger, monkeypatch):
-    curve = Curve(*rows, delta=DELTA)
+    public = tuple(array[::-1] for array in rows)
+    curve = Curve(*public, delta=DELTA)
     seen = []
     look = Curve.after
 
@@ -67,11 +68,26 @@ def test_under_a_ledger_a_curve_can_be_read_when_the_model_is_recorded_and_not_b
     released = train(apply, cross_entropy, start(), rows, RECIPE, curve=curve, **where)
     assert seen == [()] * RECIPE.steps
     assert curve.points[-1].accuracy == accuracy_of(apply, released.params, *rows)
-    again = Curve(*rows, delta=DELTA)
+    again = Curve(*public, delta=DELTA)
     assert train(apply, cross_entropy, start(), rows, RECIPE, curve=again, **where).replayed
     assert again.points == ()
     with pytest.raises(InputError, match="without points"):
         again.picture()
+
+
+@pytest.mark.parametrize("many", [200, 20])
+def test_under_a_ledger_the_rows_that_are_trained_on_are_not_taken_for_public_ones(rows, ledger, many):
+    curve = Curve(*(array[:many] for array in rows), delta=DELTA)
+    with pytest.raises(InputError, match="a curve of public examples"):
+        train(
+            *(apply, cross_entropy, start(), rows, RECIPE),
+            **{"curve": curve, "ledger": ledger, "dataset": "rows", "delta": DELTA, "release": "model"},
+        )
+    assert ledger.remaining("rows", "models").amount == 20
+    others = tuple(array[many // 2 :] for array in rows)
+    kept = Curve(*(array[: many // 2] for array in rows), delta=DELTA)
+    train(apply, cross_entropy, start(), others, RECIPE, curve=kept, ledger=ledger, dataset="rows", delta=DELTA)
+    assert kept.points
 
 
 def test_a_run_that_fails_leaves_nothing_to_read(rows):

@@ -69,6 +69,9 @@ def test_what_does_not_fit_is_refused(tmp_path, pixels):
         (pixels[0, 0], right, "along the first axis"),
         (pixels / 100, right, "numbers from 0 to 1"),
         (pixels[..., :2], right, "three colours"),
+        (pixels.astype(np.uint16), right, "bytes, or numbers"),
+        (pixels > 100, right, "bytes, or numbers"),
+        (pixels[:0] / 255, right[:0], "bytes, or numbers"),
     ):
         with pytest.raises(InputError, match=words):
             read_images(saved(x, y), CLASSES)
@@ -94,3 +97,24 @@ def test_images_of_two_sizes_are_refused(tmp_path, pixels):
     written(tmp_path / "cat" / "b.png", pixels[1][:3])
     with pytest.raises(InputError, match="images of one size"):
         read_images(tmp_path, CLASSES)
+
+
+@pytest.mark.parametrize("name", ["a.npy", "a.npz"])
+def test_arrays_that_are_empty_cut_off_or_no_arrays_are_refused(tmp_path, pixels, name):
+    (tmp_path / "cat").mkdir()
+    file = tmp_path / "cat" / name
+    (np.save if name == "a.npy" else np.savez_compressed)(file, pixels)
+    whole = file.read_bytes()
+    wrong = [b"", whole[:20], whole[:-20], b"PK\x03\x04no archive"]
+    if name == "a.npz":
+        broken = bytearray(whole)
+        broken[len(whole) // 2] ^= 255
+        wrong.append(bytes(broken))
+    for content in wrong:
+        file.write_bytes(content)
+        with pytest.raises(InputError, match="that numpy reads"):
+            read_images(tmp_path, CLASSES)
+        alone = tmp_path / "alone.npz"
+        alone.write_bytes(content)
+        with pytest.raises(InputError, match="npz file"):
+            read_images(alone, CLASSES)

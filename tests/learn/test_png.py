@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import struct
+import tracemalloc
+import zlib
+
 import numpy as np
 import pytest
 from png_files import chunk, written
@@ -35,3 +39,22 @@ def test_other_files_are_refused(tmp_path, wrong):
         (tmp_path / f"{number}.png").write_bytes(cut)
         with pytest.raises(InputError, match="8 bits a colour"):
             read_png(tmp_path / f"{number}.png")
+
+
+def test_a_file_that_says_or_unpacks_to_far_more_than_it_holds_is_refused(tmp_path):
+    def file(width, height, data):
+        head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+        body = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(data)) + chunk(b"IEND", b"")
+        (tmp_path / "one.png").write_bytes(b"\x89PNG\r\n\x1a\n" + body)
+        return tmp_path / "one.png"
+
+    for width, height in ((2**31, 2**31), (0, 4), (4, 0)):
+        with pytest.raises(InputError, match="pixels"):
+            read_png(file(width, height, b"\0" * 20))
+    bomb = file(2, 2, b"\0" * 30_000_000)
+    tracemalloc.start()
+    with pytest.raises(InputError, match="8 bits a colour"):
+        read_png(bomb)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 3_000_000

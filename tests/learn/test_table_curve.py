@@ -6,8 +6,9 @@ import pytest
 
 pytest.importorskip("jax")
 
-from train_people import FIXED, charges, table
+from train_people import BUDGET, FIXED, SCHEMA, charges, table
 
+import discreet
 from discreet.errors import InputError
 from discreet.learn.table_curve import release_with_curve
 
@@ -35,3 +36,12 @@ def test_a_number_has_no_accuracy_and_an_offer_of_something_else_no_curve(curato
     with pytest.raises(InputError, match="the offer of one model"):
         release_with_curve(curator.train(target="rich", examples=400, **FIXED), table(5))
     assert charges(curator.ledger) == 0
+
+
+def test_the_private_table_itself_is_not_taken_for_public_rows(tmp_path):
+    private = table()
+    desk = discreet.open(private, SCHEMA, ledger=tmp_path / "ledger.db", budget=BUDGET, who="someone", create=True)
+    offer = desk.train(target="rich", examples=400, **FIXED).plan()
+    with pytest.raises(InputError, match="a table of public rows"):
+        release_with_curve(offer, private)
+    assert charges(desk.ledger) == 0

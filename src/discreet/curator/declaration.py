@@ -79,6 +79,10 @@ class Declaration:
         """
         if self.columns and not all(isinstance(column, str) for column in self.columns):
             return replace(self, columns=_named(self.columns)).schema(source, place, ledger, budget, said)
+        name = self.name or (_NAME if isinstance(place, Source) else Path(str(place)).stem)
+        if self.name is None and "://" in str(place) and ("@" in name or "password" in name.lower()):
+            hint = "Otherwise it would be called by the end of its address, which holds a password."
+            raise InputError("name", MISSING, "given: what the table is called", hint)
         stored = _stored(source, tuple(said.get("names") or ()))
         unit = self._unit(stored)
         for column in self.columns or ():
@@ -88,7 +92,6 @@ class Declaration:
             name: _column(name, given, None if stored is None else stored.get(name, ""))
             for name, given in (self.columns or {}).items()
         }
-        name = self.name or (_NAME if isinstance(place, Source) else Path(str(place)).stem)
         missing = ["unit"] if unit is None else []
         if unit is None or unit.column is not None:
             missing += [limit for limit in ("groups", "rows") if self._limit(limit) is None]

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlsplit
 
 from discreet.core.exact import Number
 from discreet.core.version import DataVersion
@@ -28,6 +29,7 @@ __all__ = [
     "budget_from",
     "budget_of",
     "choose_ledger",
+    "dataset_name",
     "find_ledger",
     "read_schema_and_budget",
     "read_setup",
@@ -72,6 +74,22 @@ def read_setup(schema: Schema | Mapping[str, Any] | str | Path) -> Setup:
         DataVersion.declare(of_data["version"]) if "version" in of_data else None,
         tuple(names),
     )
+
+
+def dataset_name(data: str) -> str:
+    """What data is called in a schema where nobody says: by its file, or its table in a database, never its address.
+
+    An address may hold a password, and the name stands on everything that is released.
+
+    >>> dataset_name("folder/trips.csv")
+    'trips'
+    >>> dataset_name("postgresql://ann:secret@host/city?table=trips&password=secret")
+    'trips'
+    """
+    if "://" not in data:
+        return Path(data).stem
+    parts = urlsplit(data)
+    return dict(parse_qsl(parts.query)).get("table") or Path(parts.path).stem or "data"
 
 
 def schema_path(data: str, schema: str | None) -> Path:

@@ -35,6 +35,10 @@ class Frame:
         """The library it comes from."""
         return self._kind
 
+    def holds(self, table: object) -> bool:
+        """Whether it is of this very object; of what is in it nothing is looked at."""
+        return table is self._table
+
     @classmethod
     def of(cls, table: Any) -> Frame | None:
         """The table, if it is one."""

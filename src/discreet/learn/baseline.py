@@ -6,6 +6,7 @@ the examples. It is for public benchmarks alone, and says so on what it makes.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +58,11 @@ def train_baseline(
     if public is not True:
         hint = "A baseline protects nobody. Private data is trained on by `train` or `discreet train`, under a ledger."
         raise InputError("public", public, "True: said by whoever knows that all examples are public", hint)
+    if isinstance(lot, bool) or not isinstance(lot, int) or lot < 1:
+        raise InputError("lot", lot, "a whole number from 1 up")
+    for name, value in (("epochs", epochs), ("rate", rate)):
+        if not math.isfinite(value) or value <= 0:
+            raise InputError(name, value, "more than zero")
     many = len(x)
     if not many or len(y) != many:
         raise InputError("x", Phrase(f"{many:,} examples and {len(y):,} labels"), "as many examples as labels")

@@ -12,10 +12,12 @@ the person. Images are all of one size, as bytes (0 to 255) or numbers from 0 to
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +28,8 @@ from discreet.learn.png import read_png
 __all__ = ["Images", "read_images"]
 
 _FIELD = "images"
+_UNREADABLE = (OSError, EOFError, ValueError, TypeError, AttributeError, MemoryError, BadZipFile, zlib.error)
+"""What numpy raises on files that are cut off, empty, packed in another way, or say that they are huge."""
 _NAMES = (("images", "labels"), ("x", "y"))
 
 
@@ -64,19 +68,22 @@ def read_images(path: str | Path, classes: Sequence[str], field: str = _FIELD) -
 
 def _array(path: Path) -> NDArray[Any]:
     try:
-        found: NDArray[Any] = np.load(path, allow_pickle=False)
-    except (OSError, ValueError):
+        with path.open("rb") as file:
+            found: NDArray[Any] = np.load(file, allow_pickle=False)
+            if not isinstance(found, np.ndarray):
+                raise ValueError("an archive")
+    except _UNREADABLE:
         raise InputError(_FIELD, str(path), "an array that numpy reads, without objects") from None
     return found
 
 
 def _pair(path: Path, field: str) -> tuple[NDArray[Any], NDArray[Any]]:
     try:
-        with np.load(path, allow_pickle=False) as held:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as held:
             for images, labels in _NAMES:
                 if images in held and labels in held:
                     return held[images], held[labels]
-    except (OSError, ValueError):
+    except _UNREADABLE:
         raise InputError(field, str(path), "a .npz file that numpy reads, without objects") from None
     raise InputError(field, str(path), "a .npz file with arrays images and labels, or x and y")
 
@@ -109,8 +116,11 @@ def _several(file: Path, field: str) -> NDArray[Any]:
     if file.suffix.lower() == ".npy":
         found = _array(file)
         return found[None] if found.ndim == 2 or (found.ndim == 3 and found.shape[2] in (1, 3)) else found
-    with np.load(file, allow_pickle=False) as held:
-        return np.concatenate([held[name] for name in held])
+    try:
+        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as held:
+            return np.concatenate([held[name] for name in held])
+    except _UNREADABLE:
+        raise InputError(field, str(file), "a .npz file that numpy reads, of images of one size") from None
 
 
 def _scaled(pixels: NDArray[Any], field: str) -> NDArray[np.float32]:
@@ -120,9 +130,10 @@ def _scaled(pixels: NDArray[Any], field: str) -> NDArray[np.float32]:
     if pixels.ndim != 4 or pixels.shape[3] not in (1, 3):
         given = Phrase(f"an array of shape {pixels.shape}")
         raise InputError(field, given, "images of height and width, grey or of three colours, along the first axis")
-    if pixels.dtype.kind in "ub":
+    if pixels.dtype == np.uint8:
         return (pixels.astype(np.float32) / np.float32(255) - np.float32(0.5)) * np.float32(4)
-    if pixels.dtype.kind != "f" or not np.isfinite(pixels).all() or pixels.min() < 0 or pixels.max() > 1:
+    usual = pixels.dtype.kind == "f" and pixels.size > 0 and bool(np.isfinite(pixels).all())
+    if not usual or pixels.min() < 0 or pixels.max() > 1:
         raise InputError(field, Phrase(f"pixels of type {pixels.dtype}"), "bytes, or numbers from 0 to 1")
     return (pixels.astype(np.float32) - np.float32(0.5)) * np.float32(4)
 

@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError
 
-__all__ = ["read_png"]
+__all__ = ["LARGEST", "read_png"]
+
+LARGEST = 2**24
+"""Pixels of an image."""
 
 _HEAD = b"\x89PNG\r\n\x1a\n"
 _GREY, _COLOURS, _PALETTE, _GREY_ALPHA, _COLOURS_ALPHA = 0, 2, 3, 4, 6
@@ -29,7 +32,11 @@ def read_png(path: str | Path) -> NDArray[np.uint8]:
         if depth != 8 or kind not in _BYTES or interlaced:
             raise InputError("images", str(path), _ALLOWED)
         step = _BYTES[kind]
-        raw = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(height, 1 + width * step)
+        if not 0 < width * height <= LARGEST:
+            raise InputError("images", str(path), f"a PNG file of 1 to {LARGEST:,} pixels")
+        size = height * (1 + width * step)
+        lines = zlib.decompressobj().decompress(chunks[b"IDAT"], size + 1)  # a small file may unpack to anything
+        raw = np.frombuffer(lines, np.uint8).reshape(height, 1 + width * step)
         pixels = _unfiltered(raw, step).reshape(height, width, step)
         if kind == _PALETTE:
             return np.frombuffer(chunks[b"PLTE"], np.uint8).reshape(-1, 3)[pixels[..., 0]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from discreet.data.frame import Frame
 from discreet.errors import InputError, kind_of
 from discreet.learn.curve import Curve
 from discreet.learn.plan import TrainPlan
@@ -29,6 +30,10 @@ def release_with_curve(
     plan = getattr(offer, "plan", None)
     if not isinstance(plan, TrainPlan):
         raise InputError("offer", kind_of(offer), "the offer of one model: curator.train(...).plan(...)")
+    place = getattr(getattr(offer.desk, "source", None), "place", None)
+    if isinstance(place, Frame) and place.holds(rows):
+        hint = "Accuracy on private rows is not paid for. Keep rows that are public, and train on the others."
+        raise InputError("rows", kind_of(rows), "a table of public rows, not the private one", hint)
     encoding = plan.encoding
     if not encoding.classes:
         raise InputError("target", encoding.target.name, "a column of classes: accuracy is of right answers")

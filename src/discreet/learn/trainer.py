@@ -191,6 +191,8 @@ def train(
                 raise InputError(argument, kind_of(value), "left out where a ledger or a checkpoint is named")
         from discreet.learn.array_plan import ArrayRun  # which is made of runs, and they of what is here
 
+        if curve is not None and account is not None:
+            curve.check_apart(examples.arrays)
         run = ArrayRun(apply, loss, params, examples, recipe, optimizer, augment, devices, name, curve)
         return run.kept(checkpoint) if account is None else run.charged(account, delta, unit, checkpoint)
     for argument, given in (("delta", delta), ("unit", unit)):

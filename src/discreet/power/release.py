@@ -63,9 +63,9 @@ class HiddenLoads(Publication):
         """What all loads draw together at each time, with intervals for the true sums.
 
         Guarantee
-            Each interval holds the sum of the true loads, as they are clipped, with at least the stated confidence: it
-            is the sum of the noisy loads, which is unbiased, and the half-width of so many noises together. Proof:
-            docs/proofs/power.md.
+            Each interval holds the sum of the true loads, as they are clipped and rounded to steps, with at least the
+            stated confidence: it is the sum of the noisy loads, which is unbiased, and the half-width of so many noises
+            together. Proof: docs/proofs/power.md.
         """
         if self.noise is None:
             hint = "" if self.times == 1 else f'Publish it again for free: curator.publish("{self.id}").'

@@ -34,6 +34,8 @@ def folder(tmp_path):
     lines += ["r1,2024-03-01 08:10:00,A,nowhere", "r2,soon,A,B", ",2024-03-01 08:00:00,A,B"]
     (tmp_path / "trips.csv").write_text("\n".join(lines) + "\n")
     (tmp_path / "zones.csv").write_text("place,zone\nA,in\nB,in\nC,out\n")
+    (tmp_path / "unnamed.csv").write_text("place,zone\nA,in\nB,\nC,out\n")
+    (tmp_path / "twice.csv").write_text("place,zone\nA,in\nB,in\nA,out\n")
     return tmp_path
 
 
@@ -44,7 +46,7 @@ def rows_of(path):
 def test_one_command_makes_the_table_and_the_schema_for_all_later_ones(folder):
     wanted = ["--id", "day", "--out", "tables", "--plot", "day.svg"]
     said = run(*TRIPS, *words(DECLARED), *PAID, *wanted, cwd=folder)
-    assert "Wrote discreet.toml" in said.stderr
+    assert "Wrote discreet.toml: what is public about trips.csv, with 3 places." in said.stderr
     for part in ("busiest cells", "08:00-08:30", "Cost: epsilon = 1000", "Wrote day.svg"):
         assert part in said.stdout, said.stdout
     cells = rows_of(folder / "tables" / "cells.csv")
@@ -74,14 +76,29 @@ def test_one_command_makes_the_table_and_the_schema_for_all_later_ones(folder):
         ({**DECLARED, "--timezone": "Vienna"}, "--timezone"),
         ({**DECLARED, "--places": "nowhere.csv"}, "--places"),
         ({**DECLARED, "--places": "trips.csv"}, "--places"),
+        ({**DECLARED, "--places": "twice.csv"}, "--places"),
+        ({**DECLARED, "--places": "unnamed.csv"}, "--places"),
+        ({**DECLARED, "--person": "start"}, "--person"),
+        ({**DECLARED, "--destination": "start"}, "--destination"),
         ({**DECLARED, "--every": "7 minutes"}, "--every"),
+        ({**DECLARED, "--budget": "-1"}, "--budget"),
+        ({**DECLARED, "--trips": "0"}, "--trips"),
         ({**DECLARED, "--plot": "day.txt"}, "--plot"),
     ],
 )
 def test_what_is_missing_or_wrong_is_named_and_nothing_is_spent(folder, options, flag):
     found = run(*TRIPS, *words(options), *PAID, cwd=folder, code=2)
     assert f"`{flag}` must be" in found.stderr
-    assert not (folder / ".discreet" / "ledger.db").exists() or "charge" not in run("ledger", "show", cwd=folder).stdout
+    assert not (folder / "discreet.toml").exists()
+    assert not (folder / ".discreet").exists()
+
+
+def test_a_misspelt_file_or_column_leaves_nothing_in_the_way_of_the_right_one(folder):
+    for wrong in (["mobility", "trip.csv", *TRIPS[2:]], [*TRIPS[:3], "pick", *TRIPS[4:]]):
+        found = run(*wrong, *words(DECLARED), *PAID, cwd=folder, code=2)
+        assert "Wrote" not in found.stderr
+        assert not (folder / "discreet.toml").exists()
+    assert "Cost: epsilon = 1000" in run(*TRIPS, *words(DECLARED), *PAID, cwd=folder).stdout
 
 
 def test_options_that_contradict_the_schema_are_refused(folder):
@@ -89,6 +106,10 @@ def test_options_that_contradict_the_schema_are_refused(folder):
     run(*TRIPS, *words(DECLARED), *PAID, "--json", cwd=folder)
     found = run(*TRIPS, *words({**DECLARED, "--trips": "5"}), *PAID, cwd=folder, code=2)
     assert "what discreet.toml declares" in found.stderr
+    (folder / "other.csv").write_text((folder / "trips.csv").read_text())
+    other = ["mobility", "other.csv", *TRIPS[2:], *words(DECLARED), *PAID]
+    assert "what discreet.toml is about, 'trips'" in run(*other, cwd=folder, code=2).stderr
+    run(*other, "--schema", "other.toml", "--ledger", "other.db", "--json", cwd=folder)
 
 
 def test_a_trip_is_protected_where_nobody_has_a_name(folder):

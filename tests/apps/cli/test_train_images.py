@@ -67,6 +67,8 @@ def test_what_is_wrong_is_said_before_anything_is_spent(folder):
         (["--net", "clasic"], "Did you mean `classic`"),
         (["--target", "size"], "a category, whose values are the classes"),
         (["--test", "nowhere"], "a folder of images"),
+        (["--test", "./shapes"], "apart from those that are trained on"),
+        (["--test", "shapes/dark"], "apart from those that are trained on"),
         ([], "Add --yes"),
     ):
         failed = run("train", "images", *ASKED, *more, cwd=folder, code=2)

@@ -87,6 +87,9 @@ def test_the_screen_of_a_public_file_has_no_intervals(od):
     assert "<svg" not in found.to_html("36061")
     with pytest.raises(InputError, match="coordinates"):
         found.to_html("36061", coordinates={"36047": (1, 1)})
+    for wrong in (("north", 1), (1,), (float("nan"), 1), None):
+        with pytest.raises(InputError, match="two numbers a place"):
+            found.to_html("36061", coordinates={"36061": wrong, "36047": (1, 1)})
 
 
 @pytest.mark.parametrize(
@@ -99,6 +102,8 @@ def test_the_screen_of_a_public_file_has_no_intervals(od):
         (OD.replace(",3,1,1,1,", ",,1,1,1,"), "S000"),
         (OD.replace("360610001001000", "36061"), "fifteen digits"),
         (OD + "1,2\n", "as many values on each line"),
+        (OD.replace("SA02", "S000"), "columns that differ"),
+        (OD.replace(",3,1,1,1,", f",{2**63 - 1},1,1,1,"), "add up to at most"),
     ],
 )
 def test_files_that_are_no_lodes_are_refused_by_what_they_lack(tmp_path, text, said):

@@ -14,6 +14,7 @@ import typer
 from discreet.apps.cli.options import Data, Table
 from discreet.apps.cli.output import number_of, say, working
 from discreet.core.unit import Unit
+from discreet.curator.setup import dataset_name
 from discreet.data.csv_file import header_problem, read_first_line
 from discreet.data.layout import Layout
 from discreet.data.skeleton import skeleton
@@ -83,7 +84,7 @@ def init(
     names = list(source.columns())
     protected = _unit(names, unit, groups, rows)
     guessed, layout = _guessed(source, protected) if types else ({}, {})
-    text = skeleton(source, name or table or Path(data).stem, protected, guessed, layout)
+    text = skeleton(source, name or table or dataset_name(data), protected, guessed, layout)
     try:
         out.write_text(text, encoding="utf-8")
     except OSError as problem:

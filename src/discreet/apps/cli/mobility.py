@@ -11,7 +11,7 @@ import io
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,16 +21,27 @@ from discreet.apps.cli.delivery import in_shell
 from discreet.apps.cli.flows import FLOWS, Folder, Plot
 from discreet.apps.cli.output import AsJson, confirm_spending, progress
 from discreet.core.unit import Unit
-from discreet.curator import Curator, open_curator
-from discreet.curator.setup import read_setup, schema_path
+from discreet.curator import Curator, Draft, open_curator
+from discreet.curator.setup import dataset_name, read_setup, schema_path
 from discreet.data.column import Category, Column, Text, Timestamp
 from discreet.data.schema import Schema
 from discreet.data.toml import toml_table, toml_text
-from discreet.errors import MISSING, InputError
+from discreet.errors import MISSING, DiscreetError, InputError
+
+if TYPE_CHECKING:
+    from discreet.flows.mobility import FlowsAsk
+    from discreet.query.release import Tables
 
 __all__ = ["mobility"]
 
 _ROW = "row"
+_FLAGS = {
+    "window": "time",
+    "zones": "places",
+    "budget.epsilon": "budget",
+    "unit.groups": "trips",
+    "unit.column": "person",
+}
 _DECLARED = ("person", "trips", "places", "first", "last", "timezone", "budget")
 
 
@@ -69,6 +80,8 @@ def mobility(
     Trips are counted by time of day, origin and destination, with all their sums, after showing the price.
     The first time, the options say what is public, and are written to a schema; later they may be left out.
     """
+    from discreet.flows.mobility import FlowsAsk
+
     given = {"out": out, "plot": plot, "as_json": as_json}
     FLOWS.check(given)
     listed = None if places is None else _read_places(places)
@@ -76,11 +89,12 @@ def mobility(
     columns = {"time": time, "origin": origin, "destination": destination}
     zones = None if listed is None or None in listed.values() else listed
     try:
-        curator = _opened(data, schema, ledger, said, columns)
-        draft = curator.mobility(origin=origin, destination=destination, window=time, every=every, zones=zones)
+        ask = FlowsAsk.of(origin, destination, time, zones, None, every)
+        curator = _opened(data, schema, ledger, said, columns, ask)
+        draft: Draft[Tables] = Draft.of(curator.desk, ask)
         offer = draft.plan(epsilon=epsilon, rho=rho, share=share, confidence=confidence)
     except InputError as problem:
-        flag = {"window": "time"}.get(problem.field, problem.field)
+        flag = _FLAGS.get(problem.field, problem.field)
         if flag not in (*columns, *said, "every", "epsilon", "rho", "share") or type(problem) is not InputError:
             raise
         raise in_shell(problem, f"--{flag}") from None
@@ -92,27 +106,47 @@ def mobility(
 
 
 def _opened(
-    data: str, schema: str | None, ledger: str | None, said: Mapping[str, Any], columns: Mapping[str, str]
+    data: str,
+    schema: str | None,
+    ledger: str | None,
+    said: Mapping[str, Any],
+    columns: Mapping[str, str],
+    ask: FlowsAsk,
 ) -> Curator:
-    """The curator of a file whose schema there is, or is now declared: then its ledger is made, too."""
+    """The curator of a file whose schema there is, or is now declared: then its ledger is made, too.
+
+    A schema that turns out to be wrong, of a misspelt file or column, say, is not left behind: it would stand in the
+    way of the right one.
+    """
     path = schema_path(data, schema)
     if path.exists():
         if any(value is not None for name, value in said.items() if name != "places"):
             _compare(path, data, said, columns)
         return shared.curator_at(data, str(path), ledger)
     text = _schema_text(data, said, columns)
+    read_setup(tomllib.loads(text))  # refuses a budget that is none
+    ask.checked(_schema(dataset_name(data), said, columns))
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as problem:
         raise InputError("--schema", str(path), f"a file that can be written ({problem.strerror})") from None
-    typer.echo(f"Wrote {path}: what is public about {data}. The ledger is made beside it.", err=True)
-    return open_curator(data, path, ledger=ledger, create=True)
+    try:
+        curator = open_curator(data, path, ledger=ledger, create=True)
+    except DiscreetError:
+        path.unlink(missing_ok=True)
+        raise
+    many = f"{len(said['places']):,} places"
+    typer.echo(f"Wrote {path}: what is public about {data}, with {many}. The ledger is made beside it.", err=True)
+    return curator
 
 
 def _compare(path: Path, data: str, said: Mapping[str, Any], columns: Mapping[str, str]) -> None:
     """Refuse options that say something else than the schema that there is."""
     declared = read_setup(path)
     again = read_setup(_tables(data, said, columns))
+    if declared.schema.name != again.schema.name:
+        hint = "Name another file with --schema for this one. Nothing was spent."
+        raise InputError("data", data, f"what {path} is about, {declared.schema.name!r}", hint)
     if (declared.schema, declared.budget) != (again.schema, again.budget):
         name = next(name for name, value in said.items() if value is not None and name != "places")
         hint = f"Leave out what {path} declares, or name another file with --schema. Nothing was spent."
@@ -133,7 +167,12 @@ def _schema_text(data: str, said: Mapping[str, Any], columns: Mapping[str, str])
         raise InputError(missing[0], MISSING, "given where there is no schema yet", hint)
     if said["trips"] is not None and said["person"] == _ROW:
         raise InputError("trips", said["trips"], "left out where --person is row: one trip is protected")
-    schema = _schema(Path(data).stem, said, columns)
+    taken: dict[str, str] = {}
+    for name, column in {**columns, "person": said["person"]}.items():
+        if column in taken:
+            raise InputError(name, column, f"another column than --{taken[column]}", "Nothing was read or spent.")
+        taken[column] = name
+    schema = _schema(dataset_name(data), said, columns)
     unit = schema.unit
     lines = ["[dataset]", f"name = {toml_text(schema.name)}", ""]
     if unit.column is not None:
@@ -171,7 +210,10 @@ def _read_places(path: Path) -> dict[str, Any]:
     if not rows or len({len(row) for row in rows}) > 1 or len(rows[0]) > 2:
         allowed = "a CSV file: a header, then place or place,zone on every line"
         raise InputError("--places", str(path), allowed, "Nothing was spent.")
-    return {row[0].strip(): row[1].strip() if len(row) == 2 else None for row in rows}
+    names = [row[0].strip() for row in rows]
+    if again := next((name for place, name in enumerate(names) if name in names[:place]), None):
+        raise InputError("--places", again, "places that differ from each other", "Nothing was spent.")
+    return {name: row[1].strip() if len(row) == 2 else None for name, row in zip(names, rows, strict=True)}
 
 
 def _toml(value: Any) -> str:

@@ -75,6 +75,7 @@ def images(
     open.
     """
     _check_files(plot, out, test)
+    _check_apart(folder, test)
     path = schema_path(folder, schema)
     declared = read_schema_and_budget(path)[1]
     classes = _classes(declared, target)
@@ -189,6 +190,16 @@ def _check_files(plot: Path | None, out: Path | None, test: str | None) -> None:
     fit_to_write(out, "--out", (".npz", ".safetensors"))
     if plot is not None and test is None:
         raise InputError("--plot", str(plot), "given with --test: a curve is of public images", "Nothing was spent.")
+
+
+def _check_apart(folder: str, test: str | None) -> None:
+    """Refuse to show how good a model is on what it is trained on: nothing pays for that."""
+    if test is None:
+        return
+    here, there = Path(folder).resolve(), Path(test).resolve()
+    if here == there or here in there.parents or there in here.parents:
+        hint = "Accuracy on private images would give them away, and is not paid for. Nothing was spent."
+        raise InputError("--test", test, "public images, apart from those that are trained on", hint)
 
 
 def _classes(declared: Any, target: str) -> list[str]:

@@ -54,6 +54,9 @@ _SECTORS = (
 )
 
 
+_MOST = 2**53  # workers in a column
+
+
 def _groups(letter: str) -> dict[str, tuple[str, str]]:
     """The characteristic and the group that each column of counts is about; `letter` is S in od files, else C."""
     industries = [(f"{letter}I0{place}", name) for place, name in enumerate(_KINDS, 1)]
@@ -133,7 +136,12 @@ class Lodes:
             raise InputError("coordinates", missing[0], "a place for every work area: latitude and longitude")
         if not names:
             raise InputError("coordinates", Phrase("no home area"), "places of home areas: latitude and longitude")
-        starts, ends = (np.array([coordinates[name] for name in group], dtype=float) for group in (names, work))
+        try:
+            starts, ends = (np.array([coordinates[name] for name in group], dtype=float) for group in (names, work))
+        except (TypeError, ValueError):
+            starts = ends = np.full((1, 2), np.nan)
+        if any(one.ndim != 2 or one.shape[1] != 2 or not np.isfinite(one).all() for one in (starts, ends)):
+            raise InputError("coordinates", Phrase("something else"), "two numbers a place: latitude and longitude")
         (from_, to) = Points(starts, ends, degrees=True).flat
         drawn = [Home(name, *from_[row].tolist(), *[float(homes[name])] * 3) for row, name in enumerate(names)]
         works = [(name, *to[row].tolist()) for row, name in enumerate(work)]
@@ -178,6 +186,8 @@ def read_lodes(path: str | Path, level: str = "block") -> Lodes:
         table = pyarrow.csv.read_csv(place, convert_options=pyarrow.csv.ConvertOptions(column_types=text))
     except (pyarrow.ArrowInvalid, OSError, UnicodeDecodeError):
         raise InputError("file", str(path), "a CSV file with a line of names and as many values on each line") from None
+    if again := [name for name in table.column_names if table.column_names.count(name) > 1]:
+        raise InputError("file", again[0], "columns that differ from each other")
     kind = _kind(table.column_names)
     codes = _CODES[kind]
     counts = [name for name in table.column_names if name not in text]
@@ -186,6 +196,8 @@ def read_lodes(path: str | Path, level: str = "block") -> Lodes:
             raise InputError("file", name, "counts, whole numbers from zero up, in every column but codes and the date")
         if table[name].null_count:
             raise InputError("file", name, "a count on every line")
+        if len(table) and compute.sum(table[name].cast(pyarrow.float64(), safe=False)).as_py() > _MOST:
+            raise InputError("file", name, f"counts that add up to at most {_MOST:,}")
     for code in codes:
         if not compute.all(compute.match_substring_regex(table[code], r"^[0-9]{15}$")).as_py():
             raise InputError("file", code, "block codes of fifteen digits")
