@@ -5,7 +5,7 @@ import pytest
 from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
 from discreet.data.schema import Schema
 from discreet.errors import InputError
-from discreet.query.aggregate import mean
+from discreet.query.aggregate import mean, total
 from discreet.query.question import Query
 
 KINDS = {
@@ -35,6 +35,9 @@ def test_something_else_than_a_name_is_refused_without_showing_it():
     """Whoever passes a column of a frame instead of its name sees no value of it in the message."""
     schema = Schema("t", {"x": Real(0, 1)})
     with pytest.raises(InputError, match="the name of a column, as text; got a list") as problem:
-        Query().agg(m=mean(["secret"])).checked(schema)
+        Query().agg(m=total(["secret"])).checked(schema)
     assert "secret" not in str(problem.value)
     assert "Such as 'x'" in str(problem.value)
+    with pytest.raises(InputError, match="given with a list of columns") as problem:
+        mean(["secret"])
+    assert "secret" not in str(problem.value)
