@@ -124,7 +124,7 @@ def test_allotments_are_counted_apart_each_in_its_own_way(place):
     assert questions.spent.delta == Fraction(1, 10**7)
     assert training.spent.delta == Fraction(2, 10**7)
     assert exact.left == Charge(Fraction(0))
-    with pytest.raises(BudgetError, match="delta = 2e-7; the allotment 'questions' has rho"):
+    with pytest.raises(BudgetError, match="delta = 2e-7 in zCDP; the allotment 'questions' has rho"):
         spend(ledger, Approx(0.0001, 2e-7), "r5", allotment="questions")  # rho is there, delta is not
     with pytest.raises(BudgetError):
         spend(ledger, Pure(0.1), "r6", allotment="training", delta=4e-7)

@@ -127,7 +127,7 @@ class HidePlan:
         found: dict[str, Json] = {
             "hidden": list(self.schema.names),
             "alpha": str(self.schema.alpha),
-            "measure": self.schema.measure,
+            "measure": self.schema.counted_in,
             "step": str(self.step),
             "bounds": [str(self.least * self.step), str(self.most * self.step)],
             "constraints": [one.name for one in self.constraints],

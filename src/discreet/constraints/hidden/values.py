@@ -76,7 +76,7 @@ class ValuesSchema:
     name: str
     alpha: Fraction
     names: tuple[str, ...]
-    measure: str = "units"
+    counted_in: str = "units"
 
     @classmethod
     def of(cls, name: str, alpha: Number, names: Sequence[str], measure: str = "units") -> ValuesSchema:
@@ -93,7 +93,7 @@ class ValuesSchema:
     @property
     def unit(self) -> Metric:
         """What is protected."""
-        return Metric("one value", self.alpha, self.measure)
+        return Metric("one value", self.alpha, self.counted_in)
 
     @property
     def digest(self) -> str:
@@ -102,5 +102,5 @@ class ValuesSchema:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        about = {"alpha": str(self.alpha), "names": list(self.names), "measure": self.measure}
+        about = {"alpha": str(self.alpha), "names": list(self.names), "measure": self.counted_in}
         return {"dataset": {"name": self.name}, "values": about}
