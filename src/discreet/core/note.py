@@ -34,7 +34,7 @@ NOTES: Final[Mapping[str, str]] = {
     "prior": "what noise hides was taken from a public table",
     "rounding": "noisy sums were rounded to a unit far below their noise",
     "sampling": "weights stand for rows that were not sampled, and an interval is about noise alone",
-    "repaired": "loads were moved to ones that their grid can feed",
+    "repaired": "loads were moved to ones that their grid can feed, or numbers meet only some of what was asked",
     "sums": "numbers of parts need not add up to that of the whole",
     "promise": "the guarantee rests on a declared limit that the data were not held to",
     "suggested": "which limit seems to cut little",

@@ -135,7 +135,7 @@ def test_limits_are_chosen_on_a_page_of_their_own(service):
         assert refused.status_code == 422
         assert re.search(rf'id="{field}"[^>]*aria-invalid="true"', refused.text), refused.text
     found = ann.get(confirmed(ann, asked).headers["location"])
-    assert "Suggested: rows_total = 1" in told(found)
+    assert re.search(r"Suggested: rows_total = \d+", told(found))  # noise decides which
     assert "Limits on rows" in told(found)
     assert "people_cut" in told(found)
     assert "What limits cut" in found.text

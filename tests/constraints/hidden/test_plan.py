@@ -75,6 +75,14 @@ def test_the_price_is_split_between_numbers_and_optimum(ledger):
     assert "custodian's word" in next(note.text for note in said.table.notes if note.kind == "promise")
 
 
+def test_an_optimum_that_noise_moved_out_of_reach_is_left_and_said(ledger):
+    plan = draft(ledger).plan(**PAID).plan
+    table = plan.table(np.array([200, 200, 200]), -1e9)
+    assert not table["report"]["within"]
+    assert sum(table["columns"]["value"]) == pytest.approx(59.75, abs=1e-4)
+    assert any("out of their reach" in note["text"] for note in table["notes"])
+
+
 def test_other_constraints_are_free(ledger):
     made = draft(ledger, constraints=(), objective=None).plan(**TERMS).release()
     before = ledger.standing("values")[0].left

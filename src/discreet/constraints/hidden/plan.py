@@ -231,7 +231,7 @@ class HidePlan:
         window = None
         if self.objective is not None and optimum is not None:
             window = Window(self.objective, optimum, float(self.beta))
-        found = self.repaired(self.numbers(noisy), bounds, window)
+        found, met = self._met(self.numbers(noisy), bounds, window)
         half = self.noise.error(self.confidence)
         low, high = (np.clip(end, self.least, self.most) * float(self.step) for end in (noisy - half, noisy + half))
         values = np.array([float(f"{value:.12g}") for value in found.values.tolist()])
@@ -245,7 +245,7 @@ class HidePlan:
             "keys": ["name"],
             "outputs": ["value"],
             "confidence": self.confidence,
-            "notes": [note.to_dict() for note in (self._bounds(), *self._promise())],
+            "notes": [note.to_dict() for note in (self._bounds(), *self._promise(), *met)],
             "noisy": self.numbers(noisy).tolist(),
             "report": {
                 "objective": found.objective,
@@ -257,6 +257,19 @@ class HidePlan:
                 "violation": found.violation,
             },
         }
+
+    def _met(self, noisy: NDArray[np.float64], bounds: Between, window: Window | None) -> tuple[Fit, list[Note]]:
+        """The nearest numbers that meet constraints, without the window where noise moved it out of their reach."""
+        try:
+            return self.repaired(noisy, bounds, window), []
+        except InputError:
+            if window is None or self.declared is not None:
+                raise
+        found = self.repaired(noisy, bounds, None)
+        cost = float(window.objective.function(found.values))
+        reason = f"Noise moved the {window.objective.name} that was measured out of their reach."
+        text = f"Numbers meet the constraints alone. {reason}"
+        return replace(found, objective=cost, within=False), [Note("repaired", text, ("value",))]
 
     def repaired(self, noisy: NDArray[np.float64], bounds: Between, window: Window | None) -> Fit:
         """The nearest numbers that meet constraints."""
