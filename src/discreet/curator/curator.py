@@ -12,10 +12,10 @@ from discreet.core.signature import typed
 from discreet.curator.choices import ChoosingJobs
 from discreet.curator.desk import Desk, LedgerDesk, LocalDesk
 from discreet.curator.draft import Draft, TrainDraft
-from discreet.curator.hiding import HidingJobs
 from discreet.curator.question import Question, batch_of
 from discreet.curator.regions import RegionalJobs
 from discreet.curator.setup import GRIDS, budget_of, find_ledger, read_setup
+from discreet.curator.values import ValuesJobs
 from discreet.data.expression import Expression
 from discreet.data.schema import Schema
 from discreet.data.source import source_of
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["Curator", "open_curator"]
 
 
-class Curator(RegionalJobs, ChoosingJobs, HidingJobs):
+class Curator(RegionalJobs, ChoosingJobs, ValuesJobs):
     """Stands before one private table and lets out what its budget allows: answers, hierarchies, rows, models."""
 
     def __init__(self, desk: Desk) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from discreet.constraints.hidden.release import HiddenValues
     from discreet.constraints.system import Constraint
 
-__all__ = ["HidingJobs"]
+__all__ = ["ValuesJobs"]
 
 
 class _OnLedger(Protocol):
@@ -27,7 +27,7 @@ class _OnLedger(Protocol):
     def who(self) -> str: ...
 
 
-class HidingJobs:
+class ValuesJobs:
     """Numbers beside the table, on the same ledger."""
 
     def hide(
