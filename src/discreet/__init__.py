@@ -165,12 +165,15 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        value = getattr(import_module(_HOME[name]), _CALLED.get(name, name))
-    elif name in _ROOMS:
-        value = import_module(f"discreet.{name}")
-    else:
+    if name not in _HOME and name not in _ROOMS:
         raise AttributeError(f"module 'discreet' has no attribute {name!r}")
+    from discreet.core.garbage import rarely_collected
+
+    with rarely_collected():
+        if name in _HOME:
+            value = getattr(import_module(_HOME[name]), _CALLED.get(name, name))
+        else:
+            value = import_module(f"discreet.{name}")
     globals()[name] = value
     return value
 

@@ -2,16 +2,20 @@
 
     DiscreetError
     ├── InputError (ValueError)      a parameter is not allowed; nothing was read, nothing was spent
-    │   └── MissingError             a dataset, a release or a job of the name given is not there
+    │   ├── MissingError             a dataset, a release or a job of the name given is not there
+    │   ├── SourceError              the data cannot be reached for now; nothing was spent
+    │   └── ConfigError              a configuration file has problems, each of which the message names
     ├── LossError (ValueError)       a privacy loss cannot be stated in the form asked for
     ├── ExhaustedError               an interactive mechanism has given all the answers it was paid for
     ├── BudgetError                  the ledger refuses: more was asked than is left; nothing was spent
+    │   └── CapError                 more was asked than a caller may spend for now; nothing was spent
     ├── RunError                     a run failed after its cost was recorded; the cost stays spent
     ├── LedgerError                  the ledger cannot be trusted or reached (restored from a copy, damaged, busy)
     │   ├── MissingLedgerError       there is no ledger there; the message is the command that makes one
     │   └── GuardError               what watches the ledger is there and cannot be read
     ├── BusyError                    the server has too much to do; ask again later; nothing was spent
     ├── SignInError                  a page is for people who are signed in
+    ├── IdentityError                who someone is could not be verified; nobody was signed in
     ├── FormError                    what was sent is no form of these pages; nothing was spent
     └── MissingExtraError (ImportError)  an optional library is needed; the message is the pip command
 
@@ -29,10 +33,13 @@ from typing import Any, Self
 __all__ = [
     "BudgetError",
     "BusyError",
+    "CapError",
+    "ConfigError",
     "DiscreetError",
     "ExhaustedError",
     "FormError",
     "GuardError",
+    "IdentityError",
     "InputError",
     "LedgerError",
     "LossError",
@@ -41,6 +48,7 @@ __all__ = [
     "MissingLedgerError",
     "RunError",
     "SignInError",
+    "SourceError",
 ]
 
 
@@ -96,11 +104,11 @@ class InputError(DiscreetError, ValueError):
         """For a field that does not exist, where others do: `dataset.nmae` beside `dataset.name`.
 
         >>> print(InputError.unknown("dataset.nmae", ["name", "version"]))
-        `dataset.nmae` is not known here. Did you mean `name`? Known are name, version.
+        `dataset.nmae` is not known here. Did you mean `name`? Known: name, version.
         """
         names = [str(name) for name in among]
         meant = _suggested(field.rpartition(".")[2], names, "")
-        known = f"Known are {_few(names)}." if names else ""
+        known = f"Known: {_few(names)}." if names else ""
         error = cls(field, GIVEN, f"one of {_few(names)}" if names else "left out", f"{meant} {hint}".strip())
         error.args = (" ".join(part for part in (f"`{field}` is not known here.", meant, known, hint) if part),)
         return error
@@ -127,6 +135,34 @@ class MissingError(InputError):
     """A dataset, a release or a job of the name given is not there."""
 
 
+class SourceError(InputError):
+    """The data cannot be reached for now: a database, a cluster or an object store does not answer. Nothing was spent.
+
+    Nothing is wrong with the question: the same one is answered when the data is there again.
+    """
+
+
+class ConfigError(InputError):
+    """A configuration file has problems: all of them, so that they are mended in one go. Nothing was started.
+
+    >>> print(ConfigError.of("server.toml", ["`server.port` must be a whole number from 1 to 65535; got 0."]))
+    `server.toml` has 1 problem. Nothing was started.
+    - `server.port` must be a whole number from 1 to 65535; got 0.
+    """
+
+    problems: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, path: str, problems: Iterable[str]) -> Self:
+        """For a file and everything that is wrong with it."""
+        said = tuple(problems)
+        many = f"{len(said)} problem{'' if len(said) == 1 else 's'}"
+        error = cls(path, Phrase(many), "a file without problems")
+        error.problems = said
+        error.args = ("\n".join((f"`{path}` has {many}. Nothing was started.", *(f"- {one}" for one in said))),)
+        return error
+
+
 class LossError(DiscreetError, ValueError):
     """A privacy loss has no finite statement in the form asked for (Gaussian noise is not pure, say)."""
 
@@ -143,6 +179,14 @@ class BudgetError(DiscreetError):
         self.left = left
         self.allotment = allotment
         super().__init__(text)
+
+
+class CapError(BudgetError):
+    """More was asked than a caller may spend for now: a custodian's cap, not the budget. Nothing was spent."""
+
+    def __init__(self, text: str, *, asked: object, left: object, allotment: str, frees: str = "") -> None:
+        self.frees = frees
+        super().__init__(text, asked=asked, left=left, allotment=allotment)
 
 
 class RunError(DiscreetError):
@@ -174,6 +218,10 @@ class BusyError(DiscreetError):
 
 class SignInError(DiscreetError):
     """A page for people who are signed in was requested by someone who is not."""
+
+
+class IdentityError(DiscreetError):
+    """Who someone is could not be verified by the issuer that was to say so. Nobody was signed in."""
 
 
 class FormError(DiscreetError):
@@ -252,7 +300,13 @@ def _sentence(field: str, got: object, allowed: str) -> str:
 
 def _brief(value: object) -> str:
     try:
-        text = str(value) if isinstance(value, Fraction | Decimal) else repr(value)
+        text = _plain(value)
     except Exception:  # an integer too long to be written out, or an object that cannot say what it is
         text = f"a number of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _plain(value: object) -> str:
+    if type(value) is list and len(value) <= _MOST_NAMES:  # as it stands in a file
+        return f"[{', '.join(_plain(each) for each in value)}]"
+    return str(value) if isinstance(value, Fraction | Decimal) else repr(value)

@@ -3,13 +3,14 @@
 import csv
 import io
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from discreet.core.decision import decide
 from discreet.core.release import Release
-from discreet.core.trials import NoiseLaw, Trials, noisy_trials
+from discreet.core.trials import NoiseLaw, Trials, noisy_trials, table_trials
 from discreet.errors import InputError
 
 VALUES = [1200, 40, 3, -12, 150]
@@ -44,6 +45,13 @@ def test_cutting_at_zero_favours_small_groups_and_the_repair_gives_all_their_due
     assert [effect.shift for effect in repaired.groups] == pytest.approx([0, 0], abs=1e-12)
     assert repaired.repair
     assert not found.repair
+
+
+def test_numbers_that_may_all_truly_be_zero_still_deal_a_fund():
+    found = table([1, 0, 0, 0, 0], half=1).decide(fund=10, by="county")
+    assert sum(found.columns["allotted"]) == pytest.approx(10)
+    assert all(map(math.isfinite, found.columns["expected_error"]))
+    assert 0 < found.misallocated <= 1
 
 
 def test_the_chance_of_the_wrong_side_is_the_tail_of_the_noise():
@@ -171,3 +179,34 @@ def test_the_group_of_missing_values_is_called_as_in_a_table():
 def test_a_class_of_sizes_that_holds_no_region_is_not_told():
     found = table([5000, 900, 800, 850, 950], half=30).decide(fund=1, by="size")
     assert [effect.group for effect in found.groups] == ["100 to 999", "1,000 and more"]
+
+
+def covered(fieller):
+    """How often the due of regions, most of them empty, and of a group lies between its ends."""
+    truth = np.array([0.0] * 50 + [30.0] * 10)
+    labels = {f"r{number}": "full" if size else "empty" for number, size in enumerate(truth)}
+    bits, regions, groups = np.random.default_rng(22), [], []
+    for _ in range(150):
+        values = truth + np.rint(bits.laplace(0, 10, len(truth)))
+        columns = {"county": list(labels), "n": values.astype(int).tolist()}
+        columns |= {"n_lower": (values - 30).tolist(), "n_upper": (values + 30).tolist()}
+        trials = table_trials(table(columns=columns), "n", natural=True)
+        found = decide(trials if fieller else replace(trials, ends=None), fund=1, by=labels)
+        due = truth / truth.sum()
+        low, high = (np.array(found.columns[f"due_{end}"]) for end in ("lower", "upper"))
+        regions.append(np.mean((low - 1e-9 <= due) & (due <= high + 1e-9)))
+        full = found.groups[1]
+        if values.sum() <= 0:
+            assert math.isnan(full.due)  # a share of nothing
+            continue
+        assert 0 <= full.due <= 1
+        if full.lower is not None:
+            groups.append(full.lower - 1e-9 <= full.got - 1 <= full.upper + 1e-9)
+    return np.mean(regions), np.mean(groups)
+
+
+def test_the_due_of_regions_and_groups_lies_between_its_ends_where_most_regions_are_empty():
+    regions, groups = covered(True)
+    assert regions > 0.94
+    assert groups > 0.9
+    assert covered(False)[0] < 0.8  # what might be true of each, taken alone, leaves out nothing at all

@@ -15,11 +15,11 @@ ERRORS = {
     "rows": (Accuracy("m", "noise", None, ((100, 4.0),)), "m: about +-4 at 100 rows in the group (95%); noise."),
     "choice": (
         Accuracy("city", "noise", 6.2, of="choice"),
-        "city: each at most 7 behind the most common one left, all of them (95%); noise.",
+        "city: each at most 7 behind the most common remaining value, all of them (95%); noise.",
     ),
     "rank": (
         Accuracy("q", "noise", 10, of="rank", ranks=(Fraction(1, 2),)),
-        "q: a rank within 10 rows of the one asked for (95%): 40%..60% at 100 rows, 49%..51% at 1,000 rows, "
+        "q: a rank within 10 rows of the requested one (95%): 40%..60% at 100 rows, 49%..51% at 1,000 rows, "
         "49.9%..50.1% at 10,000 rows in the group; noise.",
     ),
     "share": (Accuracy("cells", "noise", 3, share=0.3), "cells: +-3 (95%); noise; 30.0% of the price."),
@@ -43,7 +43,7 @@ def test_the_text_has_every_value_in_its_order():
         shape=("Releases 2 rows.",),
         errors=(ERRORS["value"][0],),
         steps=("First, a search.",),
-        notes=("Values go to the nearer end.",),
+        notes=("Values are clipped to the nearer bound.",),
         facts={"groups": 2},
     )
     assert told.lines(["Cost: epsilon = 1."]) == [
@@ -52,7 +52,7 @@ def test_the_text_has_every_value_in_its_order():
         "Releases 2 rows.",
         "  First, a search.",
         "  n: +-30 (95%); noise.",
-        "  Note: Values go to the nearer end.",
+        "  Note: Values are clipped to the nearer bound.",
     ]
     values = told.to_dict()
     assert values["groups"] == 2

@@ -11,7 +11,7 @@ from discreet.core.note import NOTES, Note
 
 @pytest.mark.parametrize("kind", NOTES)
 def test_a_note_comes_back_from_plain_values(kind):
-    note = Note(kind, "Values outside 0..10 go to the nearer end.", ("mean_pay", "sum_pay"))
+    note = Note(kind, "Values outside 0..10 are clipped to the nearer bound.", ("mean_pay", "sum_pay"))
     assert Note.from_dict(note.to_dict()) == note
 
 

@@ -47,3 +47,18 @@ def test_points_need_no_zero():
 def test_what_cannot_be_drawn_is_refused(data):
     with pytest.raises(InputError, match="data"):
         bars("n", data)
+
+
+def test_an_interval_far_wider_than_others_ends_in_arrows_and_squashes_nothing():
+    data = [Bar(f"g{i}", 100 + i, 95 + i, 105 + i) for i in range(6)]
+    picture = bars("n", [*data, Bar("wide", 100, -4000, 9000)])
+    assert min(share(body.get("width")) for body in parts(picture, "rect", "bar")) > 0.8
+    assert len(parts(picture, "path", "goes-on")) == 2
+    assert "100\u2002-4,000 to 9,000" in texts(picture)
+
+
+def test_a_value_that_is_not_known_is_said_in_words():
+    picture = bars("n", [Bar("a", 5, 4, 6), Bar("b", None)], unknown="too few rows")
+    assert len(parts(picture, "rect", "bar")) == 1
+    assert "too few rows" in texts(picture)
+    assert picture.description == "a 5, from 4 to 6; b too few rows"

@@ -61,6 +61,8 @@ def test_other_files_need_an_extra(tmp_path, monkeypatch):
         PEOPLE.save(tmp_path / "b.png")
 
 
-def test_a_notebook_shows_the_page():
-    assert "&lt;svg" in PEOPLE._repr_html_()
+def test_a_notebook_shows_the_picture_itself():
+    shown = PEOPLE._repr_html_()
+    assert '<svg class="chart bars"' in shown
+    assert "<iframe" not in shown
     assert repr(Picture("t", 1, 1, ())).startswith("Picture(title='t'")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import InputError
 from discreet.show import Scale, brief, compact
-from discreet.show.scale import finite, round_up, ticks
+from discreet.show.scale import finite, informative, round_up, ticks
 
 FINITE = st.floats(-1e12, 1e12)
 
@@ -69,3 +69,11 @@ def test_numbers_are_written_to_be_read():
     assert compact(25_000) == "25k"
     assert compact(-0.5) == "-0.5"
     assert [finite(value) for value in (1, 2.5, None, math.inf, True, "2024-01-01")] == [True, True, *[False] * 4]
+
+
+def test_what_is_many_times_wider_than_the_rest_decides_no_axis():
+    tight = [(value, value - 1, value + 1) for value in range(10, 20)]
+    assert max(informative([*tight, (500, -5000, 5000)])) == 20
+    assert max(informative([*tight, (50, 48, 52)])) == 52
+    assert informative([(1, None, None), (None, 0, 9)]) == [1.0]
+    assert sorted(informative([(5, float("-inf"), float("inf"))])) == [5.0]

@@ -1,5 +1,7 @@
 """Tables: heads with a scope, numbers to the right, text that is only text."""
 
+from dataclasses import replace
+
 import pytest
 
 from discreet.errors import InputError
@@ -22,3 +24,9 @@ def test_rows_have_a_cell_for_each_head():
 def test_only_the_named_columns_are_numbers():
     text = Table.of(["a", "b", "c"], [["1", "2", "3"]], numbers=[2]).__html__()
     assert '<td>2</td><td class="number">3</td>' in text
+
+
+def test_a_corner_without_a_name_is_no_heading_and_a_table_can_have_a_label():
+    text = replace(Table.of(["", "n"], [["a", 3]], "shares"), label="What weighs on you?").__html__()
+    assert '<tr><td></td><th scope="col" class="number">n</th></tr>' in text
+    assert 'aria-label="What weighs on you?"' in text

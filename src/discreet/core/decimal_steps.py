@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 from discreet.core.exact import as_written
 from discreet.errors import InputError
 
-__all__ = ["as_decimal", "to_steps"]
+__all__ = ["Exact", "as_decimal", "exact_numbers", "to_steps"]
+
+Exact = NDArray[np.object_]
+"""Numbers as fractions, the decimal ones that were written."""
 
 _BEYOND = Fraction(1 << 1024)  # above every finite float: clamped like any number that is too high
 
@@ -36,6 +39,14 @@ def as_decimal(value: object) -> Fraction:
     if number != number:
         return Fraction(0)
     return _BEYOND if number > 0 else -_BEYOND if number < 0 else Fraction(0)
+
+
+def exact_numbers(values: Iterable[object]) -> Exact:
+    """Each number as it was written, as a fraction."""
+    read = [as_decimal(value) for value in values]
+    found = np.empty(len(read), dtype=object)
+    found[:] = read
+    return found
 
 
 def to_steps(values: Iterable[object], step: Fraction, most: int, least: int = 0) -> NDArray[np.int64]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.effect import Effect
 from discreet.core.release import csv_text, number, plural
 from discreet.core.trials import Trials, Within, region_name
 from discreet.errors import MISSING, InputError, Phrase, kind_of
@@ -24,7 +25,7 @@ from discreet.errors import MISSING, InputError, Phrase, kind_of
 if TYPE_CHECKING:
     from discreet.show.picture import Picture
 
-__all__ = ["Decision", "Effect", "decide"]
+__all__ = ["Decision", "decide"]
 
 Floats = NDArray[np.float64]
 _EDGES = (0, 1, 10, 100, 1000, math.inf)
@@ -32,34 +33,6 @@ _SHOWN = 12
 _MOST = 1e300
 _NAMED = 5
 _LEAST = 0.0005  # of a fund, or regions: what is less is not told of a class of sizes that holds no region
-
-
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """What a decision does to one group of regions.
-
-    Of a fund: the part that the group gets, the part that is its due, and `shift`, by how much of its due it gets more;
-    `lower` and `upper` are the ends of that, where they are known. None where nothing is due. Of a limit: `wrong`, how
-    many of its regions are on the wrong side of it, on average.
-    """
-
-    group: str
-    regions: float
-    got: float | None = None
-    due: float | None = None
-    lower: float | None = None
-    upper: float | None = None
-    wrong: float | None = None
-
-    @property
-    def shift(self) -> float | None:
-        """How much more the group gets, as a part of its due."""
-        return None if self.got is None or not self.due or self.due <= 0 else self.got / self.due - 1
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, without what is not known."""
-        names = ("group", "regions", "got", "due", "shift", "lower", "upper", "wrong")
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +67,12 @@ class Decision:
         groups = [effect.to_dict() for effect in self.groups]
         return {**said, **found, "groups": groups, "columns": dict(self.columns)}
 
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Decision:
+        """The same from plain values, as a server sends them."""
+        groups = tuple(Effect.from_dict(one) for one in values["groups"])
+        return cls(**{**values, "groups": groups, "columns": dict(values["columns"])})
+
     def to_csv(self, path: str | Path | None = None) -> str:
         """Its regions as CSV text, or as a file."""
         text = csv_text(self.columns)
@@ -109,20 +88,22 @@ class Decision:
             raise InputError("by", MISSING, "given: a picture is about groups")
         if self.fund is None:
             data = [Bar(one.group, (one.wrong or 0) / max(one.regions, 1e-9)) for one in self.groups]
-            return bars(f"Part of regions on the wrong side of {number(self.threshold)}", data, format=_part)
+            return bars(
+                f"Part of regions on the wrong side of {number(self.threshold)}", data, format=_part, ticks=_part
+            )
         data = [Bar(one.group, one.shift, one.lower, one.upper) for one in self.groups if one.shift is not None]
-        return bars("Part of its due that a group gets more", data, format=_part)
+        return bars("Excess of each group, as a part of its due", data, format=_part, ticks=_part)
 
     def lines(self) -> list[str]:
         """In words."""
         when = "would be" if self.simulated else "is"
         found = []
         if self.misallocated is not None:
-            amount = number(float(f"{self.misallocated * (self.fund or 0):.3g}"))
+            amount = _three(self.misallocated * (self.fund or 0))
             of_fund = f"{self.misallocated:.1%} of the fund ({amount} of {number(self.fund)})"
             found.append(f"About {of_fund} {when} dealt to others than by true numbers.")
         if self.wrong is not None:
-            many = number(float(f"{self.wrong:.3g}"))
+            many = _three(self.wrong)
             every, limit = plural(len(self), "region"), number(self.threshold)
             found.append(f"About {many} of {every} {when} on the wrong side of {limit}.")
         if self.repair:
@@ -148,7 +129,7 @@ class Decision:
             else:
                 said.append("nothing is due")
         if effect.wrong is not None:
-            said.append(f"{number(float(f'{effect.wrong:.3g}'))} on the wrong side")
+            said.append(f"{_three(effect.wrong)} on the wrong side")
         return f"{many}; {', '.join(said)}"
 
 
@@ -212,7 +193,10 @@ def _deal(
 ) -> Decision:
     allotted, got, due = shares
     off = got - due
-    ends = np.quantile(_shares(trials.truths), [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+    ends = trials.ends
+    if ends is None:
+        low, high = np.quantile(_shares(trials.truths), [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+        ends = low, high
     columns = {
         trials.column: list(trials.regions),
         "published": trials.published.mean(axis=0).tolist(),
@@ -309,11 +293,12 @@ def _raked(numbers: Floats, totals: Floats, labels: Sequence[str] | None) -> Flo
 
 
 def _agreeing(truths: Floats, within: Within, labels: Sequence[str] | None, confidence: float) -> Floats:
-    """What might be true, where groups have what unbiased estimates give them, with the noise of these.
+    """Shares that might be true, where groups have what unbiased estimates give them, with the noise of these.
 
     Of a public group more is known than what might be true of each of its regions alone.
     """
-    found, whole = truths.copy(), truths.sum(axis=1)
+    shares = _shares(truths)
+    found = shares.copy()
     order = (np.arange(len(truths)) + 0.5) / len(truths)
     normal = np.array([NormalDist().inv_cdf(one) for one in order.tolist()])
     for _, chosen in _grouped(labels):
@@ -321,11 +306,11 @@ def _agreeing(truths: Floats, within: Within, labels: Sequence[str] | None, conf
         if math.isnan(share):
             continue
         spread = (high - low) / 2 / NormalDist().inv_cdf(0.5 + confidence / 2)
-        own = truths[:, chosen].sum(axis=1)
+        own = shares[:, chosen].sum(axis=1)
         drawn = np.empty(len(truths))
-        drawn[np.argsort(own / whole, kind="stable")] = np.maximum(share + spread * normal, 0.0)
-        scale = drawn * whole / np.where(own > 0, own, 1.0)
-        found[:, chosen] = truths[:, chosen] * scale[:, None]
+        drawn[np.argsort(own, kind="stable")] = np.maximum(share + spread * normal, 0.0)
+        scale = drawn / np.where(own > 0, own, 1.0)
+        found[:, chosen] = shares[:, chosen] * scale[:, None]
     return found
 
 
@@ -373,6 +358,11 @@ def _amount(value: Any, field: str, *, zero: bool = False) -> float:
     if given < 0 or (given == 0 and not zero):
         raise InputError(field, value, allowed)
     return float(given)
+
+
+def _three(value: float) -> str:
+    """About a number: three digits of it."""
+    return f"{float(f'{value:.3g}'):,.15g}"
 
 
 def _part(value: float) -> str:

@@ -22,6 +22,7 @@ __all__ = [
     "exp_bounds",
     "exp_down",
     "exp_up",
+    "exp_written",
     "log_down",
     "log_up",
     "negative_exp_bounds",
@@ -56,6 +57,10 @@ def as_written(value: Number, field: str) -> Fraction:
 
 
 def _finite(value: object, field: str, *, written: bool) -> Fraction:
+    if type(value) is Fraction:  # most are one of these two, and to ask what kind a number is takes longest of all
+        return value
+    if type(value) is int:
+        return Fraction(value)
     named = "epsilon" in field and written
     allowed = "a finite number, such as 0.1 or 1/3" + (", or a logarithm, such as ln3" if named else "")
     if isinstance(value, bool):
@@ -67,10 +72,8 @@ def _finite(value: object, field: str, *, written: bool) -> Fraction:
     if isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     try:
-        if named and isinstance(value, str) and (inside := _LOGARITHM.fullmatch(value)):
-            of = str(inside["bare"] or inside["of"])
-            if not _towering(of):
-                return round_up(log_up(Fraction(of)))
+        if named and (of := _inside_logarithm(value)) is not None:
+            return round_up(log_up(of))
         if isinstance(value, (str, Decimal)) and not _towering(value):
             return Fraction(value)
         if isinstance(value, Real):
@@ -83,6 +86,13 @@ def _finite(value: object, field: str, *, written: bool) -> Fraction:
     except (ValueError, OverflowError, ZeroDivisionError):
         pass
     raise InputError(field, value, allowed)
+
+
+def _inside_logarithm(value: object) -> Fraction | None:
+    """The 3 of ln3; None where a value is no logarithm of a number."""
+    inside = _LOGARITHM.fullmatch(value) if isinstance(value, str) else None
+    of = "" if inside is None else str(inside["bare"] or inside["of"])
+    return Fraction(of) if of and not _towering(of) else None
 
 
 def _towering(value: str | Decimal) -> bool:
@@ -154,6 +164,17 @@ def exp_bounds(value: Fraction, digits: int = 50) -> tuple[Fraction, Fraction]:
 def exp_up(value: Fraction, digits: int = 50) -> Fraction:
     """A bound from above on exp(value)."""
     return exp_bounds(value, digits)[1]
+
+
+def exp_written(value: Number, field: str) -> Fraction:
+    """A bound from above on the exponential of a number as a person wrote it: of ln3 it is 3 itself.
+
+    >>> exp_written("ln3", "epsilon"), exp_written(0, "epsilon")
+    (Fraction(3, 1), Fraction(1, 1))
+    """
+    number = as_written(value, field)  # refuses what is no number
+    of = _inside_logarithm(value)
+    return exp_up(number) if of is None else of
 
 
 def exp_down(value: Fraction, digits: int = 50) -> Fraction:

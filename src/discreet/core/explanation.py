@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 from discreet.core.release import number, percent
 from discreet.core.wire import Json
+from discreet.errors import InputError, Phrase
 
-__all__ = ["Accuracy", "Explanation"]
+__all__ = ["Accuracy", "Explaining", "Explanation", "largest_error"]
 
 _SIZES = (100, 1_000, 10_000)
 
@@ -40,23 +41,26 @@ class Accuracy:
         >>> Accuracy("visits", "discrete Laplace, scale 10", 30).text(0.95)
         'visits: +-30 (95%); discrete Laplace, scale 10.'
         """
+        share = "" if self.share is None else f"; {self.share:.1%} of the price"
+        return f"{self.output}: {self.error(confidence)}; {self.noise}{share}."
+
+    def error(self, confidence: float) -> str:
+        """How far it may be off, in words."""
         sure, half = f" ({percent(confidence)})", self.half_width
         match self.of:
             case "rank":
                 off = math.ceil(half or 0)
-                error = f"a rank within {off:,} rows of the one asked for{sure}: {self._spans(off)} in the group"
+                return f"a rank within {off:,} rows of the requested one{sure}: {self._spans(off)} in the group"
             case "choice":
                 behind = number(math.ceil(half or 0))
-                error = f"each at most {behind} behind the most common one left, all of them{sure}"
+                return f"each at most {behind} behind the most common remaining value, all of them{sure}"
             case "shortfall":
-                error = f"at most {number(math.ceil(half or 0))} {self.unit} behind the best{sure}"
+                return f"at most {number(math.ceil(half or 0))} {self.unit} behind the best{sure}"
             case _ if half is not None:
-                error = f"+-{number(half)} {self.unit}".rstrip() + sure
+                return f"+-{number(half)} {self.unit}".rstrip() + sure
             case _:
                 sizes = ", ".join(f"about +-{number(width)} at {rows:,} rows" for rows, width in self.by_rows)
-                error = f"{sizes} in the group" + (f", {self.unit}" if self.unit else "") + sure
-        share = "" if self.share is None else f"; {self.share:.1%} of the price"
-        return f"{self.output}: {error}; {self.noise}{share}."
+                return f"{sizes} in the group" + (f", {self.unit}" if self.unit else "") + sure
 
     def _spans(self, off: int) -> str:
         """Which quantiles the value may be in groups of some sizes."""
@@ -79,6 +83,19 @@ class Accuracy:
         told |= {"unit": unit} if unit else {}
         told |= {"of": self.of} if self.of != "value" else {}
         return told if self.share is None else {**told, "share": self.share}
+
+
+class Explaining:
+    """A plan that a notebook shows by what it says of itself."""
+
+    __slots__ = ()
+
+    def explained(self) -> Explanation:
+        """What there is to know before it is paid."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        return self.explained()._repr_html_()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +130,12 @@ class Explanation:
         lines += [f"  {expected.text(self.confidence)}" for expected in self.errors]
         return [*lines, *(f"  Note: {note}" for note in self.notes)]
 
+    def _repr_html_(self) -> str:
+        from discreet.show import cell, verbatim  # of a plan that is only printed nothing is drawn
+
+        title, *lines = self.lines()
+        return cell(title, verbatim("\n".join(lines)), kind="Plan")
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
         told: dict[str, Any] = {
@@ -126,3 +149,24 @@ class Explanation:
             "notes": list(self.notes),
         }
         return told if not self.parts else {**told, "parts": {name: part.to_dict() for name, part in self.parts}}
+
+
+def largest_error(errors: Sequence[Accuracy], rows: int) -> float:
+    """The largest half-width in groups of at least so many rows, of those for which errors are stated.
+
+    >>> largest_error([Accuracy("n", "", 30), Accuracy("pay", "", None, ((100, 500.0), (1000, 50.0)))], 1000)
+    50.0
+    """
+    found = []
+    for one in errors:
+        if one.half_width is not None:
+            found.append(float(one.half_width))
+        elif one.by_rows:
+            sizes = dict(one.by_rows)
+            if rows not in sizes:
+                raise InputError("at_rows", rows, "a size that errors are stated for", among=sizes)
+            found.append(sizes[rows])
+    if not found:
+        hint = "Give epsilon, rho or share."
+        raise InputError("within", Phrase("an accuracy"), "left out: no error of this is known beforehand", hint)
+    return max(found)

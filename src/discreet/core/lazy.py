@@ -25,8 +25,11 @@ def lazy(
     def load(name: str) -> Any:
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
+        from discreet.core.garbage import rarely_collected
+
         try:
-            value = getattr(import_module(home[name]), name)
+            with rarely_collected():
+                value = getattr(import_module(home[name]), name)
         except ModuleNotFoundError as problem:
             library = (problem.name or "discreet").partition(".")[0]
             if extra is None or library == "discreet":

@@ -12,37 +12,38 @@ NOTES: Final[Mapping[str, str]] = {
     "persons": "units are counted, and not rows",
     "unidentified": "rows without an id of their unit are left out",
     "groups": "a unit counts in some of its groups only",
-    "rows": "a count leaves out rows beyond a limit, a sum what is beyond as many rows at their bounds",
-    "weighted": "a unit's values weigh as much as a limit on rows allows",
-    "sampled": "of a unit's rows some were picked at random",
-    "joined": "of a unit's rows in a joined table some are left out",
-    "searched": "bounds came of a noisy search, and the interval is of values moved into them",
+    "rows": "rows beyond a contribution limit are left out of counts and clipped in sums",
+    "weighted": "a unit with more rows than its limit counts with the mean of its values",
+    "sampled": "some of a unit's rows were picked at random",
+    "joined": "some of a unit's rows in a joined table are left out",
+    "searched": "bounds come from a noisy search, and the interval is about clipped values",
     "condition": "no declared value of a column meets the condition",
     "row_count": "the number of rows is the one that is declared",
-    "clipped": "what a unit or a row adds is cut to bounds",
-    "bounds": "values outside bounds count as the nearer end",
+    "clipped": "what a unit or a row adds is clipped to bounds",
+    "bounds": "values outside bounds are clipped to the nearer bound",
     "grid": "a quantile is a bin of a grid, and not interpolated between two values",
     "mode": "the interval of a most frequent value is one in the order of declaration",
     "candidates": "which values may be the most frequent",
     "complete": "missing values of a column declared complete count as the middle of its bounds",
-    "outside": "rows with values that no group was asked for are left out",
+    "outside": "rows with values outside the groups of the question are left out",
     "missing": "values that are not declared count as missing",
     "empty": "published groups without rows count in what is computed over groups",
     "bins": "values inside a bin are drawn evenly",
-    "marginals": "some columns were not kept together",
+    "marginals": "some pairs of columns are not preserved",
     "discovered": "values that few units share count as missing",
     "prior": "what noise hides was taken from a public table",
     "rounding": "noisy sums were rounded to a unit far below their noise",
     "sampling": "weights stand for rows that were not sampled, and an interval is about noise alone",
-    "repaired": "loads were moved to ones that their grid can feed, or numbers meet only some of what was asked",
+    "repaired": "loads were moved to ones that their grid can feed, or numbers meet only some of the constraints",
     "sums": "numbers of parts need not add up to that of the whole",
-    "promise": "the guarantee rests on a declared limit that the data were not held to",
-    "suggested": "which limit seems to cut little",
+    "shortfall": "what was chosen may be behind the best",
+    "promise": "the guarantee rests on a declared limit that is not enforced on the data",
+    "suggested": "which contribution limit seems to leave out little",
     "householder": "which row of a household stands for it",
-    "agreement": "some tables of a census have the same totals, and others have not",
+    "agreement": "some tables of a census have the same totals, and others do not",
     "intervals": "what an interval is about, and what it leaves out",
     "bias": "numbers that are cut at zero are too large on average",
-    "negative": "noise took numbers below zero",
+    "negative": "noise made numbers negative",
     "unknown": "there are too few rows to say anything",
     "data": "the answer was stored before, and the data has no version to compare it with",
 }
@@ -55,8 +56,8 @@ LIMITED: Final = frozenset({"groups", "rows", "weighted", "sampled"})
 class Note:
     """What an interval does not hold, and of which outputs.
 
-    >>> Note("bounds", "Values of pay outside 0..10 go to the nearer end.", ("mean_pay",)).to_dict()
-    {'kind': 'bounds', 'text': 'Values of pay outside 0..10 go to the nearer end.', 'outputs': ['mean_pay']}
+    >>> Note("bounds", "Values of pay outside 0..10 are clipped to the nearer bound.", ("mean_pay",)).to_dict()
+    {'kind': 'bounds', 'text': 'Values of pay outside 0..10 are clipped to the nearer bound.', 'outputs': ['mean_pay']}
     """
 
     kind: str

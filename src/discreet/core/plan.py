@@ -102,7 +102,10 @@ class Covered(Protocol):
 
 @runtime_checkable
 class Private(Protocol):
-    """Data that has not been read yet."""
+    """Data that has not been read yet.
+
+    With a method `reach` it is brought within reach before the charge, or refused: no row is looked at by it.
+    """
 
     def open(self) -> AbstractContextManager[Any]:
         """A connection to the private data, closed at the end. Called by the one door only, after the charge."""

@@ -1,4 +1,4 @@
-"""How long work tells what it is doing. A library prints nothing, but for one line on a terminal where nobody listens.
+"""How long work tells what it is doing. A library prints nothing, but for a line or a bar where nobody listens.
 
 >>> heard = []
 >>> with listening(lambda stage, done: heard.append((stage, done))):
@@ -17,13 +17,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TextIO
+from typing import Protocol, TextIO
 
-__all__ = ["Listener", "listening", "notify", "showing", "time_left"]
+__all__ = ["Display", "Listener", "listening", "notify", "showing", "time_left"]
 
 Listener = Callable[[str, float | None], None]
 
-_PATIENCE = 2.0  # seconds before a line is shown
 _WIPE = "\r\x1b[2K"
 
 _listener: ContextVar[Listener | None] = ContextVar("discreet_progress", default=None)
@@ -47,33 +46,76 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 @contextmanager
-def showing(stream: TextIO | None = None, *, patience: float = _PATIENCE) -> Iterator[None]:
-    """Show what the work inside tells as one line on a terminal, once it has taken a while; wiped when it is over.
+def showing(stream: TextIO | None = None, *, patience: float | None = None) -> Iterator[None]:
+    """Show what the work inside tells, once it has taken a while: as a bar in a notebook, as a line on a terminal.
 
-    Only where nobody listens, and in the main thread: a server's jobs run beside it.
+    The line is wiped when the work is over; the bar becomes a line that says how long it took. Only where nobody
+    listens, and in the main thread: a server's jobs run beside it.
     """
-    out = sys.stderr if stream is None else stream
-    alone = threading.current_thread() is threading.main_thread()
-    if _listener.get() is not None or not alone or out is None or not out.isatty():
+    display = _display(stream)
+    if display is None:
         yield
         return
-    begun, shown = time.monotonic(), False
+    begun, shown, wait = time.monotonic(), False, display.patience if patience is None else patience
 
     def heard(stage: str, done: float | None) -> None:
         nonlocal shown
         seconds = time.monotonic() - begun
-        if seconds >= patience:
-            out.write(_WIPE + stage + ("" if done is None else time_left(seconds, done)))
-            out.flush()
+        if seconds >= wait:
             shown = True
+            display.show(stage, done, seconds)
 
+    over = False
     try:
         with listening(heard):
             yield
+        over = True
     finally:
         if shown:
-            out.write(_WIPE)
-            out.flush()
+            display.end(time.monotonic() - begun, over)
+
+
+class Display(Protocol):
+    """Where a person sees how far work is."""
+
+    patience: float
+    """Seconds before anything is shown."""
+
+    def show(self, stage: str, done: float | None, seconds: float) -> None:
+        """The stage that work is in now."""
+
+    def end(self, seconds: float, over: bool) -> None:
+        """Work is `over`, or it failed."""
+
+
+class _Line:
+    """One line on a terminal."""
+
+    patience = 2.0
+
+    def __init__(self, out: TextIO) -> None:
+        self.out = out
+
+    def show(self, stage: str, done: float | None, seconds: float) -> None:
+        self.out.write(_WIPE + stage + ("" if done is None else time_left(seconds, done)))
+        self.out.flush()
+
+    def end(self, seconds: float, over: bool) -> None:
+        self.out.write(_WIPE)
+        self.out.flush()
+
+
+def _display(stream: TextIO | None) -> Display | None:
+    """Where to show it; None where somebody listens or nobody looks."""
+    if _listener.get() is not None or threading.current_thread() is not threading.main_thread():
+        return None
+    if stream is None and sys.modules.get("IPython") is not None:
+        from discreet.core.notebook_bar import notebook_bar
+
+        if (bar := notebook_bar()) is not None:
+            return bar
+    out = sys.stderr if stream is None else stream
+    return _Line(out) if out is not None and out.isatty() else None
 
 
 def time_left(seconds: float, done: float) -> str:

@@ -31,13 +31,16 @@ class Publication:
     stale: str = field(default="", compare=False)
     """Why a stored answer may describe other data than there is now; empty if it does not."""
 
+    facts: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """What else files of it say: what is protected, when it was released, the price in numbers."""
+
     caveats: tuple[Note, ...] = ()
     """What limits and declarations leave out of it, as every table of it says."""
 
     @property
     def provenance(self) -> dict[str, Any]:
         """Where it came from, by name: what every table of it says too."""
-        names = ("id", "dataset", "cost", "remaining", "mechanism", "digest", "data", "replayed")
+        names = ("id", "dataset", "cost", "remaining", "mechanism", "digest", "data", "replayed", "facts")
         return {name: getattr(self, name) for name in names}
 
     @property
@@ -60,9 +63,23 @@ class Publication:
         """Its tables by name; none where it is no table."""
         return {}
 
+    @property
+    def heading(self) -> str:
+        """What it is, in a few words."""
+        return "Release"
+
+    def shown(self) -> tuple[Any, ...]:
+        """What a notebook shows of it, as parts of a page; if nothing, its tables are shown."""
+        return ()
+
+    def _repr_html_(self) -> str:
+        from discreet.core.release_view import publication_cell
+
+        return publication_cell(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values that say what it is, without its numbers."""
-        return {name: value for name, value in self.provenance.items() if name != "replayed"}
+        return {name: value for name, value in self.provenance.items() if name not in ("replayed", "facts")}
 
 
 def rows_table(columns: Mapping[str, list[Any]], source: Publication) -> Release:

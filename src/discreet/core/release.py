@@ -70,6 +70,9 @@ class Release:
     """The version of the data it was made from."""
     absent: Mapping[str, Sequence[int]] = field(default_factory=dict)
     """The rows that do not have a column: totals over all values of a key, numbers that were not asked for there."""
+    facts: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """What else is known of it: a title, the condition, what is protected, when it was released, the price in numbers,
+    what its outputs are in words, and code that asks the same."""
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), []))
@@ -78,6 +81,12 @@ class Release:
         if name not in self.columns:
             raise InputError("column", name, among=self.columns)
         return self.columns[name]
+
+    @property
+    def title(self) -> str:
+        """What it is about, in a line."""
+        by = f" by {', '.join(self.keys)}" if self.keys else ""
+        return str(self.facts.get("title") or ", ".join(self.outputs or ("rows",)) + by)
 
     def tables(self) -> dict[str, Release]:
         """Itself, under no name: what every release can be asked for."""
@@ -89,6 +98,7 @@ class Release:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: the table and its provenance."""
+        facts = {name: value for name, value in self.facts.items() if name != "code"}  # which is made of the query
         return {
             "id": self.id,
             "dataset": self.dataset,
@@ -104,6 +114,7 @@ class Release:
             "notes": [note.to_dict() for note in self.notes],
             "columns": dict(self.columns),
             **({"absent": {name: list(rows) for name, rows in self.absent.items()}} if self.absent else {}),
+            **({"facts": facts} if facts else {}),
         }
 
     def to_json(self) -> str:
@@ -113,13 +124,23 @@ class Release:
     def to_csv(self, path: str | Path | None = None) -> str:
         """The table as CSV; text that a spreadsheet would run as a formula is quoted.
 
-        Notes go beside a file, to `path` with "-metadata.json" after it: where readers of CSV on the Web look for them.
+        What is known of it goes beside a file, to `path` with "-metadata.json" after it: where readers of CSV on the
+        Web look for it.
         """
         text = csv_text(self.columns)
         if path is not None:
+            from discreet.core.release_file import sidecar
+
             Path(path).write_bytes(text.encode())
-            write_notes(path, self.notes)
+            Path(f"{path}-metadata.json").write_bytes(sidecar(self, Path(path).name))
         return text
+
+    def save(self, path: str | Path, output: str | None = None) -> list[Path]:
+        """Write it as .csv (with its metadata beside it), .json, .parquet, .md or .html, or a picture of an output as
+        .svg, .png or .pdf. Every file says what it is: title, epsilon, confidence, unit, filter and id."""
+        from discreet.core.release_file import save
+
+        return save(self, path, output)
 
     def to_markdown(self) -> str:
         """The table as Markdown, values with their intervals."""
@@ -162,10 +183,14 @@ class Release:
         ]
 
     def to_arrow(self) -> Any:
-        """A pyarrow table; its notes are in the schema's metadata."""
+        """A pyarrow table; its notes, and what else is known of it, are in the schema's metadata."""
         import pyarrow
 
-        return with_notes(pyarrow.table(dict(self.columns)), self.notes)
+        from discreet.core.metadata import metadata
+
+        table = with_notes(pyarrow.table(dict(self.columns)), self.notes)
+        told = {**(table.schema.metadata or {}), b"discreet.metadata": json.dumps(metadata(self)).encode()}
+        return table.replace_schema_metadata(told)
 
     def to_pandas(self) -> Any:
         """A pandas frame; its notes are in `attrs`."""
@@ -205,6 +230,11 @@ class Release:
         from discreet.core.chart import chart
 
         return chart(self, output if output is not None else self.outputs[0])
+
+    def _repr_html_(self) -> str:
+        from discreet.core.release_view import release_cell
+
+        return release_cell(self)
 
     def __repr__(self) -> str:
         shown = self.cells()
@@ -306,8 +336,8 @@ def _key_text(value: Any) -> str:
 
 def inline(cell: str) -> str:
     """Text that stays in its cell of a Markdown table, and is no markup."""
-    text = " ".join(cell.split())
-    return "".join("\\" + mark if mark in "\\|`*<>" else mark for mark in text)
+    text = "".join("\\" + mark if mark in "\\|`*<>" else mark for mark in " ".join(cell.split()))
+    return text.replace("](", "]\\(").replace("][", "]\\[")  # neither a link nor a picture of another host
 
 
 def harmless(value: Any) -> Any:

@@ -67,6 +67,11 @@ class NoiseLaw:
         mean = (self.below + self.above) / 2
         return np.asarray(mean / self._unit * (1.0 if self.normal else math.sqrt(2)))
 
+    @property
+    def reach(self) -> float:
+        """How many standard deviations an interval reaches: of sums, which are nearer to normal, a little too many."""
+        return self._unit / (1.0 if self.normal else math.sqrt(2))
+
     def errors(self, uniform: Floats, most: Floats | None = None) -> Floats:
         """Errors of each number, published less true, from uniform ones; none above `most` where that is given."""
         if most is not None:
@@ -103,6 +108,8 @@ class Trials:
     groups: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     column: str = "region"
     """What its regions are called."""
+    ends: tuple[Floats, Floats] | None = None
+    """Confidence limits of the true share of each region, where they follow from the law of the noise alone."""
     again: Trials | None = None
     """The release tried again on what might be true, where post-processing bends the noise: what goes wrong then."""
 
@@ -129,19 +136,35 @@ def plausible_trials(
         truths = np.maximum(truths, 0.0)
     if whole:
         truths = np.rint(truths)
-    deviation, sure = law.deviations(), _NORMAL.inv_cdf(0.5 + law.confidence / 2)
+    variance, sure = law.deviations() ** 2, law.reach
 
     def within(chosen: NDArray[np.bool_]) -> tuple[float, float, float]:
         whole = float(values.sum())
         if whole <= 0:
             return math.nan, math.nan, math.nan
-        share = float(values[chosen].sum()) / whole
-        own, others = float((deviation[chosen] ** 2).sum()), float((deviation[~chosen] ** 2).sum())
-        half = sure * math.sqrt((1 - share) ** 2 * own + share**2 * others) / whole
-        return share, share - half, share + half
+        part, own = float(values[chosen].sum()), float(variance[chosen].sum())
+        low, high = _ratio_ends(np.array([part]), np.array([own]), whole, float(variance.sum()), sure)
+        return min(max(part / whole, 0.0), 1.0), float(low[0]), float(high[0])
 
+    if natural:
+        more["ends"] = _ratio_ends(values, variance, float(values.sum()), float(variance.sum()), sure)
     one = values[None, :]
     return Trials(tuple(regions), one, truths, one, simulated=False, within=within, **more)
+
+
+def _ratio_ends(parts: Floats, own: Floats, whole: float, every: float, sure: float) -> tuple[Floats, Floats]:
+    """Confidence limits of true parts of a true whole, where both have noise: those shares `s` for which part less
+    `s` times whole is within its own noise (Fieller). From 0 to 1 where the whole may be nothing.
+
+    `own` and `every` are variances, and the noise of a part is in the whole too.
+    """
+    square = sure * sure
+    lead = whole * whole - square * every
+    if whole <= 0 or lead <= 0:
+        return np.zeros_like(parts), np.ones_like(parts)
+    middle = parts * whole - square * own
+    root = np.sqrt(np.maximum(middle**2 - lead * (parts**2 - square * own), 0.0))
+    return np.clip((middle - root) / lead, 0.0, 1.0), np.clip((middle + root) / lead, 0.0, 1.0)
 
 
 def noisy_trials(regions: Sequence[Any], sizes: Floats, law: NoiseLaw, key: bytes, **more: Any) -> Trials:

@@ -6,6 +6,7 @@ nothing is guessed when reading: an unknown name, a missing field or a float whe
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from fractions import Fraction
@@ -59,8 +60,13 @@ def fraction(value: object, field: str) -> Fraction:
     Fraction(-1, 3)
     """
     if isinstance(value, str) and len(value) <= 4000 and _RATIO.fullmatch(value):
-        return Fraction(value)
+        return _read_fraction(value)
     raise InputError(field, value, "a fraction written as a string, such as '3' or '1/3'")
+
+
+@functools.lru_cache(maxsize=256)  # a ledger reads the same few amounts over and over
+def _read_fraction(text: str) -> Fraction:
+    return Fraction(text)
 
 
 def loss_to_json(loss: Loss) -> dict[str, Json]:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from discreet.errors import InputError
 from discreet.show.picture import Picture
 from discreet.show.plot import Axis, Plot, key
-from discreet.show.scale import Scale, compact
+from discreet.show.scale import Scale, compact, share
 from discreet.show.svg import Markup, element
 from discreet.show.table import Table
 
 __all__ = ["Band", "Line", "Step", "lines", "roc", "steps"]
 
-_SIDE = 240
+_SIDE, _WIDE_SIDE = 240, 320
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,29 +136,39 @@ def roc(
     region: Sequence[tuple[float, float]] = (),
     point: tuple[float, float] | None = None,
     bad: bool | None = None,
+    least: float | None = None,
+    edge: Line | None = None,
     names: tuple[str, str] = ("false alarms", "detections"),
 ) -> Picture:
     """Curves from (0, 0) to (1, 1), the diagonal of an attack that only guesses, a shaded region, and a sure point.
 
-    `bad` colours a single curve as a claim that is refuted, or one that is not.
+    `bad` colours a single curve as a claim that is refuted, or one that is not. With `least` both axes are logarithmic
+    and begin there: few false alarms are what matters where an attack accuses single people. `edge` is a curve to
+    compare with, drawn as a broken line.
     """
-    unit = Scale(0, 1)
-    plot = Plot(Axis(unit, names[0], ticks=2), Axis(unit, names[1], ticks=2), _SIDE, _SIDE)
+    unit = Scale(0, 1) if least is None else Scale(least, 1, log=True)
+    ticks, written, side = (2, compact, _SIDE) if least is None else (4, share, _WIDE_SIDE)
+    plot = Plot(Axis(unit, names[0], written, ticks), Axis(unit, names[1], written, ticks), side, side)
     colour = "" if bad is None else "bad" if bad else "good"
     parts = plot.frame()
     if region:
         parts.append(element("path", {"class": "region", "d": plot.outline(region, closed=True)}))
-    parts.append(element("path", {"class": "diagonal", "d": plot.outline([(0, 0), (1, 1)])}))
+    parts.append(element("path", {"class": "diagonal", "d": plot.outline([(unit.low, unit.low), (1, 1)])}))
     for index, line in enumerate(data):
         kind = f"line {colour or f's{index % 6}'}"
         parts.append(element("path", {"class": kind, "d": plot.outline(line.points)}))
+    if edge is not None:
+        kind = f"line dashed s{len(data) % 6}"
+        parts.append(element("path", {"class": kind, "d": plot.outline(edge.points)}))
     if point is not None:
         cx, cy = plot.at(*point)
         parts.append(element("circle", {"class": f"point {colour or 's0'}", "cx": cx, "cy": cy, "r": 4.5}))
     wide, tall = plot.size
-    keys = key([(line.label, "line") for line in data], plot.left, tall + 10) if len(data) > 1 else []
-    full = tall + (16 * len(data) + 6 if keys else 0)
+    marks = [(line.label, "line") for line in data] + ([] if edge is None else [(edge.label, "line dashed")])
+    keys = key(marks, plot.left, tall + 10) if len(marks) > 1 else []
+    full = tall + (16 * len(marks) + 6 if keys else 0)
     said = f"{names[1]} against {names[0]}" + (", inside the region that is allowed" if bad is False else "")
-    rows = [[line.label, f"{x:.4g}", f"{y:.4g}"] for line in data for x, y in line.points]
+    curves = [*data, *([] if edge is None else [edge])]
+    rows = [[line.label, f"{x:.4g}", f"{y:.4g}"] for line in curves for x, y in line.points]
     table = Table.of(["", *names], rows, title) if rows else None
     return Picture(title, wide, full, (*parts, *keys), said, table=table)

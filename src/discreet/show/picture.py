@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import InputError, MissingExtraError
-from discreet.show.page import frame, page
+from discreet.show.notebook import cell
+from discreet.show.page import page
 from discreet.show.style import picture_style
 from discreet.show.svg import Markup, element
 from discreet.show.table import Table
@@ -107,7 +108,7 @@ class Picture:
         return element("svg", {**attributes, "role": "img", **size}, *said, *self.parts)
 
     def _repr_html_(self) -> str:
-        return frame(self.title, self.to_html(), int(self.height) + 160, scripts=False)
+        return cell(self.title, self.figure())
 
 
 def stack(title: str, pictures: Sequence[Picture], *, columns: int = 1, description: str = "") -> Picture:

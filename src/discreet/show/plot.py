@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from discreet.show.scale import Format, Scale, compact
 from discreet.show.svg import Markup, element, path, shorten
 
-__all__ = ["Axis", "Plot", "key"]
+__all__ = ["SERIES", "Axis", "Plot", "key", "legend"]
+
+SERIES = 6
+"""How many colours series have; further ones begin again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +53,8 @@ class Plot:
         """The line through points, for the attribute `d`."""
         return path((self.at(x, y) for x, y in points), closed=closed)
 
-    def frame(self) -> list[Markup]:
-        """Grid, ticks and names of the axes."""
+    def frame(self, *, across: bool = True) -> list[Markup]:
+        """Grid, ticks and names of the axes; without ticks `across` where they are drawn otherwise."""
         right, bottom = self.left + self.width, self.top + self.height
         parts = []
         for tick in self.y.scale.ticks(self.y.ticks):
@@ -59,7 +62,7 @@ class Plot:
             parts.append(element("line", {"class": "gridline", "x1": self.left, "x2": right, "y1": y, "y2": y}))
             words = {"class": "tick", "x": self.left - 6, "y": y + 4, "text-anchor": "end"}
             parts.append(element("text", words, self.y.format(tick)))
-        for tick in self.x.scale.ticks(self.x.ticks):
+        for tick in self.x.scale.ticks(self.x.ticks) if across else ():
             x = self.at(tick, self.y.scale.low)[0]
             parts.append(element("line", {"class": "axis", "x1": x, "x2": x, "y1": bottom, "y2": bottom + 4}))
             words = {"class": "tick", "x": x, "y": bottom + 17, "text-anchor": "middle"}
@@ -73,6 +76,17 @@ class Plot:
             turn = f"translate(11 {middle[1]:g}) rotate(-90)"
             parts.append(element("text", {"class": "tick", "transform": turn, "text-anchor": "middle"}, self.y.label))
         return parts
+
+
+def legend(names: Sequence[str]) -> tuple[int, list[Markup]]:
+    """What the colours of series mean, in two columns above a fluid picture: their height, and their parts."""
+    parts = []
+    for index, name in enumerate(names):
+        x, y = ("0%", "50%")[index % 2], 18 * (index // 2) + 8
+        swatch = element("rect", {"class": f"bar s{index % SERIES}", "y": y - 5, "width": 14, "height": 10, "rx": 2})
+        text = element("text", {"class": "tick", "x": 21, "y": y + 4}, shorten(name, 22))
+        parts.append(element("svg", {"x": x, "overflow": "visible"}, swatch, text))
+    return 18 * -(-len(names) // 2) + 12, parts
 
 
 def key(names: Sequence[tuple[str, str]], x: float, y: float) -> list[Markup]:

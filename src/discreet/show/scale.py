@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from discreet.errors import InputError
 
-__all__ = ["Format", "Scale", "brief", "compact", "finite", "round_up", "share", "ticks"]
+__all__ = ["Format", "Scale", "brief", "compact", "finite", "informative", "round_up", "share", "ticks"]
 
 Format = Callable[[float], str]
 
@@ -109,6 +109,32 @@ def round_up(value: float) -> float:
         if candidate >= value:
             return candidate
     return value
+
+
+_WIDER = 12  # times as wide as that of the narrowest quarter: an interval that says next to nothing beside them
+
+
+def informative(spans: Iterable[tuple[float | None, float | None, float | None]]) -> list[float]:
+    """The numbers that an axis is to hold, of values with the ends of their intervals.
+
+    An interval many times wider than others would squash them: it is left out, and so is its value.
+
+    >>> informative([(10, 9, 11), (20, 18, 22), (15, 14, 16), (0, 0, 5000)])
+    [10.0, 9.0, 11.0, 20.0, 18.0, 22.0, 15.0, 14.0, 16.0]
+    """
+    known = [span for span in spans if finite(span[0])]
+    widths = [_width(span) for span in known]
+    ranked = sorted(width for width in widths if width > 0)
+    most = _WIDER * ranked[len(ranked) // 4] if ranked else 0.0
+    kept = [span for span, width in zip(known, widths, strict=True) if width <= most]
+    return [float(end) for span in kept or known for end in span if end is not None and finite(end)]
+
+
+def _width(span: tuple[float | None, float | None, float | None]) -> float:
+    _, low, high = span
+    if low is None or high is None:
+        return 0.0
+    return float(high) - float(low) if finite(low) and finite(high) else math.inf
 
 
 def finite(value: float | None) -> bool:

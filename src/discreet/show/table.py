@@ -14,12 +14,16 @@ __all__ = ["Table"]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under heads. The first column names the row; those in `numbers` (all others, if None) are set right."""
+    """Rows under heads. The first column names the row; those in `numbers` (all others, if None) are set right.
+
+    `label` names the table to those who do not see it, where several on a page have the same caption.
+    """
 
     head: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     caption: str = ""
     numbers: frozenset[int] | None = None
+    label: str = ""
 
     def __post_init__(self) -> None:
         wrong = next((row for row in self.rows if len(row) != len(self.head)), None)
@@ -37,16 +41,25 @@ class Table:
         return cls(tuple(head), tuple(tuple(row) for row in rows), caption, chosen)
 
     def __html__(self) -> str:
-        heads = (element("th", {"scope": "col", "class": self._kind(i)}, name) for i, name in enumerate(self.head))
+        heads = (self._head(i, name) for i, name in enumerate(self.head))
         rows = (element("tr", None, *(self._cell(i, cell) for i, cell in enumerate(row))) for row in self.rows)
         parts = [element("caption", None, self.caption)] if self.caption else []
         parts += [element("thead", None, element("tr", None, *heads)), element("tbody", None, *rows)]
-        region = {"class": "scroll", "role": "region", "tabindex": "0", "aria-label": self.caption or self.head[0]}
+        region = {
+            "class": "scroll",
+            "role": "region",
+            "tabindex": "0",
+            "aria-label": self.label or self.caption or self.head[0],
+        }
         return element("div", region, element("table", None, *parts))
 
     def _kind(self, column: int) -> str | None:
         right = column > 0 if self.numbers is None else column in self.numbers
         return "number" if right else None
+
+    def _head(self, column: int, name: str) -> Markup:
+        """The name of a column; a corner without one is no heading."""
+        return element("th", {"scope": "col", "class": self._kind(column)}, name) if name else element("td", None)
 
     def _cell(self, column: int, cell: Any) -> Markup:
         if column == 0:

@@ -15,7 +15,7 @@ function columnsOf(views) {
   }
   return [
     name,
-    { key: "meter", title: "" },
+    { key: "meter", title: "Bar with interval" },
     { key: "value", title: views[0].minus ? "Difference" : "Value", by: (row) => row.bands[0].value },
     { key: "interval", title: intervalName, by: (row) => row.bands[0].lower },
     { key: "error", title: "Error", by: (row) => row.bands[0].half },
@@ -33,7 +33,10 @@ function fill(parent, children) {
 function fillHead(columns) {
   fill($("columns"), columns.map(({ key, title, by }) => {
     const head = element("th", { role: "columnheader", scope: "col", class: `${key} ${key.replace("-2", "")}` });
-    if (!by) return head;
+    if (!by) {
+      head.append(element("span", { class: "unseen" }, title));
+      return head;
+    }
     const button = element("button", { type: "button" }, title);
     button.addEventListener("click", () => {
       sorting.down = sorting.key === key ? !sorting.down : key !== "name";
