@@ -39,7 +39,7 @@ def postgres_copy():
     store_at(other, None, create=True)
     names = [url.partition("search_path%3D")[2] for url in (place, other)]
     with psycopg.connect(place, autocommit=True) as connection:
-        for table in ("discreet_record", "discreet_total"):
+        for table in ("discreet_record", "discreet_total", "discreet_epsilon", "discreet_digest"):
             connection.execute(f"INSERT INTO {names[1]}.{table} SELECT * FROM {names[0]}.{table}")
         connection.execute(f"DELETE FROM {names[1]}.discreet_head")
         connection.execute(f"INSERT INTO {names[1]}.discreet_head SELECT * FROM {names[0]}.discreet_head")

@@ -89,3 +89,56 @@ def test_verify_sees_a_charge_to_a_closed_budget(ledger, monkeypatch):
     monkeypatch.setattr(module, "account_of", lambda reader, name: replace(honest(reader, name), closed=False))
     spend(ledger, "r2", 1)
     assert "after its budget was closed" in "; ".join(ledger.verify().problems)
+
+
+# Divided: the same promise in other parts.
+
+
+def divide(ledger, **parts):
+    return ledger.divide_budget("visits", budget(**parts), who="rosa", why="a new team")
+
+
+def test_a_budget_is_divided_anew_within_what_it_promised(ledger):
+    divide(ledger, a=3, c=7)  # b, which nobody used, goes; a covers what is spent
+    assert {one.allotment.name: one.left.amount for one in ledger.standing("visits")} == {"a": 1, "c": 7}
+    spend(ledger, "r2", 7, "c")
+    with pytest.raises(BudgetError):
+        spend(ledger, "r3", 2)
+    last = [record for record in ledger.records() if record.kind == "open"][-1]
+    assert (last.who, last.why) == ("rosa", "a new team")
+    assert ledger.verify().ok
+
+
+@pytest.mark.parametrize(
+    ("parts", "says"),
+    [
+        ({"a": 5, "b": 6}, "at most 10, as before"),
+        ({"a": 1, "b": 9}, "at least what is spent"),
+        ({"b": 10}, "something was spent"),
+    ],
+)
+def test_a_division_that_promises_more_or_covers_less_is_refused(ledger, parts, says):
+    before = ledger.head()
+    with pytest.raises(InputError, match=says):
+        divide(ledger, **parts)
+    assert ledger.head() == before
+
+
+def test_a_division_that_counts_otherwise_is_refused(ledger):
+    other = Budget(10, delta="1e-6", allotments=[Allotment("a", "pure", epsilon=5)])
+    with pytest.raises(InputError, match=r"`budget.delta` must be at most 0"):
+        ledger.divide_budget("visits", other, who="rosa", why="w")
+    with pytest.raises(InputError, match="counted as it is now"):
+        ledger.divide_budget("visits", Budget(rho=1), who="rosa", why="w")
+    ledger.create("more", Budget(2, delta="1e-6"), who="ann")
+    pure = Budget(2, allotments=[Allotment("questions", "pure", epsilon=2)])
+    with pytest.raises(InputError, match="a zcdp allotment"):
+        ledger.divide_budget("more", pure, who="rosa", why="w")
+
+
+def test_without_the_comparison_a_division_would_promise_more(ledger, monkeypatch):
+    """The planted bug: what the checks above refuse is then written, and more is spent than was ever promised."""
+    monkeypatch.setattr("discreet.ledger.account.Account.check_divide", lambda *_: None)
+    divide(ledger, a=5, b=50)
+    spend(ledger, "r2", 50, "b")
+    assert sum(one.spent.amount for one in ledger.standing("visits")) > 10

@@ -2,14 +2,14 @@
 
 import threading
 from collections import Counter
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 
 import pytest
 
 from crowd import run_door, run_publish
 from discreet.core.loss import GaussianNoise, Pure
 from discreet.core.version import DataVersion
-from discreet.errors import BudgetError, InputError, LossError, RunError
+from discreet.errors import BudgetError, InputError, LossError, RunError, SourceError
 from discreet.ledger.budget import Budget
 from discreet.ledger.door import ATTEMPTS, release
 from discreet.ledger.ledger import Ledger
@@ -338,3 +338,77 @@ def test_killed_at_random_no_charge_is_lost_and_none_is_made_twice(ledger, place
     for identity, count in seen:  # whatever anyone saw is what is on the books
         assert outcomes[identity].answer == f'{{"count":{count}}}'
     assert ledger.verify().ok
+
+
+class Away(Data):
+    """Data beyond a network: out of reach for the first `closed` looks, and cut off in the first `cut` runs."""
+
+    def __init__(self, closed=0, cut=0):
+        super().__init__()
+        self.closed, self.cut = closed, cut
+
+    def reach(self):
+        if self.closed:
+            self.closed -= 1
+            raise SourceError("source", "a cluster", "there")
+
+    @contextmanager
+    def open(self):
+        with super().open() as rows:
+            yield rows
+            if self.cut:
+                self.cut -= 1
+                raise SourceError("source", CANARY, "there")
+
+
+def test_data_out_of_reach_costs_nothing(ledger):
+    data = Away(closed=1)
+    with pytest.raises(SourceError):
+        release(Job(), data, ledger, who="ann", release="r1")
+    assert (data.opened, left(ledger), ledger.find("r1")) == (0, 100, None)
+    assert release(Job(), data, ledger, who="ann", release="r1").result["count"]
+    assert (data.opened, left(ledger)) == (1, 99)
+
+
+def test_data_that_goes_away_in_a_run_is_read_once_more_under_one_charge(ledger):
+    data = Away(cut=1)
+    answer = release(Job(), data, ledger, who="ann", release="r1")
+    assert (data.opened, left(ledger), ledger.find("r1").notes) == (2, 99, 1)
+    assert answer.result == release(Job(), data, ledger, who="ann", release="r1").result
+    assert data.opened == 2
+    assert ledger.verify().ok
+
+
+def test_data_that_stays_away_leaves_the_release_open_and_is_read_no_more_often_than_after_crashes(ledger):
+    data = Away(cut=100)
+    said = []
+    for _ in range(3):
+        with pytest.raises((SourceError, RunError)) as caught:
+            release(Job(), data, ledger, who="ann", release="r1")
+        said.append(caught.value)
+    assert "charged once" in str(said[0])
+    assert CANARY not in "".join(map(str, said))
+    assert isinstance(said[-1], RunError)
+    assert (data.opened, left(ledger)) == (ATTEMPTS, 99)
+    assert ledger.verify().ok
+
+
+def test_data_that_goes_away_and_does_not_come_back_at_once_is_waited_for_by_nobody(ledger):
+    data = Away(cut=1)
+    data.reach = iter_reach(None, SourceError("source", "a cluster", "there"), None)
+    with pytest.raises(SourceError, match="charged once"):
+        release(Job(), data, ledger, who="ann", release="r1")
+    assert (data.opened, left(ledger), ledger.find("r1").open) == (1, 99, True)
+    assert release(Job(), data, ledger, who="ann", release="r1").result["count"]
+    assert left(ledger) == 99
+
+
+def iter_reach(*turns):
+    """A `reach` that takes these turns."""
+    coming = iter(turns)
+
+    def reach():
+        if (problem := next(coming, None)) is not None:
+            raise problem
+
+    return reach

@@ -13,7 +13,7 @@ from discreet.core.loss import Pure
 from discreet.core.unit import Unit
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Budget
-from discreet.ledger.export import export, json_in_yaml
+from discreet.ledger.export import export, export_parts, json_in_yaml
 from discreet.ledger.ledger import Ledger
 
 
@@ -88,3 +88,16 @@ def test_an_entry_is_read_as_it_was_by_readers_of_yaml_and_of_json(value):
 )
 def test_what_yaml_takes_for_something_else_is_read_as_it_was(value):
     assert yaml.safe_load(json_in_yaml({"x": value})) == {"x": value} == json.loads(json_in_yaml({"x": value}))
+
+
+def test_it_comes_in_parts_as_records_are_read(tmp_path):
+    ledger = Ledger.open(tmp_path / "parts.db", create=True)
+    whole = {"format": 1, "records": [{**each.to_json(), "hash": each.hash} for each in ledger.records()]}
+    assert "".join(export_parts(ledger)) == json.dumps(whole, indent=1) + "\n"
+    ledger.create("visits", Budget(epsilon=1), who="ann\nand bob")
+    whole = {"format": 1, "records": [{**each.to_json(), "hash": each.hash} for each in ledger.records()]}
+    parts = list(export_parts(ledger))
+    assert "".join(parts) == json.dumps(whole, indent=1) + "\n"
+    assert len(parts) == 3
+    assert "".join(export_parts(ledger, dataset="nobody")) == json.dumps({"format": 1, "records": []}, indent=1) + "\n"
+    assert len(list(export_parts(ledger, "csv"))) == 3

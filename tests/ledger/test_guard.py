@@ -10,8 +10,9 @@ from discreet.core.loss import Pure
 from discreet.errors import LedgerError
 from discreet.ledger import anchor as anchor_module
 from discreet.ledger import discrepancy as discrepancy_module
+from discreet.ledger import guard as guard_module
 from discreet.ledger.budget import Budget
-from discreet.ledger.guard import Guard
+from discreet.ledger.guard import Guard, identity_of
 from discreet.ledger.ledger import Ledger
 from old import old_ledger
 
@@ -52,7 +53,7 @@ def test_a_lost_ledger_is_not_begun_anew_under_a_named_guard(tmp_path, witness, 
         monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "second"))
     shutil.rmtree(tmp_path / "books")
     (tmp_path / "books").mkdir()
-    with pytest.raises(LedgerError, match=r"3 records was kept at .* and is gone"):
+    with pytest.raises(LedgerError, match=r"3 records was stored at .* and is gone"):
         Ledger.open(tmp_path / "books" / "books.db", create=True)
     anew = Ledger.open(tmp_path / "books" / "books.db", create=True, anew=True)
     anew.create("visits", Budget(epsilon=10), who="ann")
@@ -94,7 +95,7 @@ def test_a_lost_ledger_of_a_database_is_not_begun_anew(state):
     address = fresh_schema()
     in_database(address)
     emptied(address)
-    with pytest.raises(LedgerError, match=r"3 records was kept at postgresql://.* and is gone"):
+    with pytest.raises(LedgerError, match=r"3 records was stored at postgresql://.* and is gone"):
         Ledger.open(address, create=True)
     spend_anew = Ledger.open(address, create=True, anew=True)
     spend_anew.create("visits", Budget(epsilon=10), who="ann")
@@ -317,11 +318,11 @@ def race(folder, monkeypatch):
     first.declare("two", Budget(epsilon=1), who="ann", new=True)
     committed, go_on, follow = threading.Event(), threading.Event(), Guard.follow
 
-    def pause(self, store):
+    def pause(self, store, step=None):
         if threading.current_thread().name == "first" and not committed.is_set():
             committed.set()
             go_on.wait(30)
-        follow(self, store)
+        follow(self, store, step)
 
     monkeypatch.setattr(Guard, "follow", pause)
     errors = {}
@@ -368,3 +369,56 @@ def test_what_a_folder_of_guards_remembers_is_for_its_owner(tmp_path, monkeypatc
     assert [name.startswith("place-") for name in names].count(True) == 1
     for path in (tmp_path / "shared").glob("*.head"):
         assert path.stat().st_mode & 0o777 == 0o600
+
+
+# What was just committed
+
+
+def lines(ledger):
+    with ledger._store.read() as reader:
+        (anchor,) = ledger._guard.watch(identity_of(reader)).own
+    return [mark.head.sequence for mark in anchor.history()]
+
+
+def looks(monkeypatch):
+    """How often the ledger is looked at for what an anchor lacks."""
+    found, look = [], guard_module.marks_after
+    monkeypatch.setattr(guard_module, "marks_after", lambda reader, last: found.append(1) or look(reader, last))
+    return found
+
+
+def test_an_anchor_that_ends_where_a_transaction_began_needs_no_look_at_the_ledger(tmp_path, monkeypatch):
+    ledger = begin(tmp_path / "books")
+    found = looks(monkeypatch)
+    for number in range(2, 6):
+        spend(ledger, f"r{number}")
+    assert found == []
+    assert lines(ledger)[-4:] == [4, 5, 6, 7]
+    assert ledger.verify().ok
+
+
+def test_an_anchor_that_fell_behind_takes_more_than_the_last_transaction(tmp_path, monkeypatch):
+    ledger = begin(tmp_path / "books")
+    with monkeypatch.context() as patch:
+        patch.setattr(Guard, "follow", lambda self, store, step=None: None)  # as when the power fails
+        spend(ledger, "r2")
+    found = looks(monkeypatch)
+    spend(ledger, "r3")
+    assert len(found) == 1
+    assert lines(ledger)[-3:] == [3, 4, 5]
+    assert ledger.verify().ok
+
+
+def test_a_guard_that_believes_every_step_would_be_seen(tmp_path, monkeypatch):
+    """The planted bug: what was just committed is added, whatever the last line is."""
+    lead = Guard.lead
+
+    def hasty(anchor, store, known=list, *, step=None):
+        last = anchor.last()
+        lead(anchor, store, known, step=None if step is None or last is None else step._replace(begin=last.head))
+
+    monkeypatch.setattr(Guard, "lead", staticmethod(hasty))
+    with pytest.raises(AssertionError):
+        test_an_anchor_that_fell_behind_takes_more_than_the_last_transaction(tmp_path, monkeypatch)
+    errors, _, _ = race(tmp_path, monkeypatch)
+    assert not errors  # although the other copy spent it

@@ -9,6 +9,7 @@ from discreet.core.unit import Unit
 from discreet.errors import BudgetError, InputError, LossError
 from discreet.ledger.budget import Allotment, Budget, Charge
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.window import newest
 
 
 @pytest.fixture
@@ -33,15 +34,33 @@ def test_ten_tenths_are_exactly_one(ledger):
     assert ledger.verify().ok
 
 
+def test_a_budget_that_another_opened_meanwhile_is_charged_in_its_own_currency(place, monkeypatch):
+    """A declared budget counts rho; before its first charge is written, another process opens one of epsilon."""
+    slow, fast = Ledger.open(place, create=True), Ledger.open(place)
+    slow.declare("visits", Budget(rho=1, delta="1e-6"), who="ann")
+    write, late = Ledger._write, [fast]
+
+    def after_the_other(self):
+        if late and self is slow:
+            late.pop().create("visits", Budget(epsilon=1), who="bob")
+        return write(self)
+
+    monkeypatch.setattr(Ledger, "_write", after_the_other)
+    assert spend(slow, Pure(1), "r1").charge == Charge(Fraction(1))
+    with pytest.raises(BudgetError):
+        spend(fast, Pure("0.5"), "r2")
+    assert fast.verify().ok
+
+
 def test_a_refusal_says_what_was_asked_what_is_left_and_what_to_do(ledger):
     spend(ledger, Pure(0.75), "r1")
     before = ledger.head()
     with pytest.raises(BudgetError) as caught:
         spend(ledger, Pure(0.5), "r2")
     assert str(caught.value) == (
-        "The budget of 'visits' does not cover this: asked epsilon = 0.5; the allotment 'questions' has epsilon = 0.25 "
-        "left, of 1. Nothing was spent and no data was read. Ask for less, use another allotment, or let the custodian "
-        "raise the budget."
+        "The budget of 'visits' does not cover this: it costs epsilon = 0.5; the allotment 'questions' has epsilon = "
+        "0.25 left, of 1. Nothing was spent and no data was read. Ask for less, use another allotment, or let the "
+        "custodian raise the budget."
     )
     assert (caught.value.asked, caught.value.left) == (Charge(Fraction(1, 2)), Charge(Fraction(1, 4)))
     assert caught.value.allotment == "questions"
@@ -108,24 +127,24 @@ def test_a_budget_is_raised_on_record_and_never_lowered(ledger):
 def test_allotments_are_counted_apart_each_in_its_own_way(place):
     ledger = Ledger.open(place, create=True)
     parts = [
-        Allotment("questions", "zcdp", epsilon=2, delta=5e-7),
+        Allotment("counts", "zcdp", epsilon=2, delta=5e-7),
         Allotment("training", "plan", epsilon=0.5, delta=5e-7),
         Allotment("exact", "pure", epsilon=0.5),
     ]
     ledger.create("visits", Budget(epsilon=3, delta=1e-6, allotments=parts), who="ann")
     with pytest.raises(InputError, match="allotment"):
         spend(ledger, Pure(0.1), "r0")
-    spend(ledger, GaussianNoise(sigma=100, shift=1), "r1", allotment="questions")
-    spend(ledger, Approx(0.01, 1e-7), "r2", allotment="questions")
+    spend(ledger, GaussianNoise(sigma=100, shift=1), "r1", allotment="counts")
+    spend(ledger, Approx(0.01, 1e-7), "r2", allotment="counts")
     spend(ledger, Repeated(GaussianNoise(sigma=100, shift=1), 4), "r3", allotment="training", delta=2e-7)
     spend(ledger, Pure(0.5), "r4", allotment="exact")
-    questions, training, exact = ledger.standing("visits")
-    assert questions.spent.amount > Fraction(1, 20000)
-    assert questions.spent.delta == Fraction(1, 10**7)
+    counts, training, exact = ledger.standing("visits")
+    assert counts.spent.amount > Fraction(1, 20000)
+    assert counts.spent.delta == Fraction(1, 10**7)
     assert training.spent.delta == Fraction(2, 10**7)
     assert exact.left == Charge(Fraction(0))
-    with pytest.raises(BudgetError, match="delta = 2e-7 in zCDP; the allotment 'questions' has rho"):
-        spend(ledger, Approx(0.0001, 2e-7), "r5", allotment="questions")  # rho is there, delta is not
+    with pytest.raises(BudgetError, match="delta = 2e-7 in zCDP; the allotment 'counts' has rho"):
+        spend(ledger, Approx(0.0001, 2e-7), "r5", allotment="counts")  # rho is there, delta is not
     with pytest.raises(BudgetError):
         spend(ledger, Pure(0.1), "r6", allotment="training", delta=4e-7)
     assert ledger.verify().ok
@@ -163,9 +182,36 @@ def test_outcomes_are_first_come(ledger):
     assert ledger.verify().ok
 
 
+def test_the_latest_answer_to_a_plan_is_found_by_its_digest(ledger):
+    for release, digest in (("r1", "d"), ("r2", "d"), ("r3", "other"), ("r4", "d"), ("r5", "x")):
+        spend(ledger, Pure(0.1), release, digest=digest, query={"text": '"digest":"d"'})
+    for release in ("r1", "r2", "r3", "r5"):
+        ledger.answer(release, "{}", who="ann")
+    assert ledger.answered("visits", "d").charged.release == "r2"  # of r4 there is none yet
+    assert ledger.answered("visits", "nothing") is None
+    assert ledger.answered("elsewhere", "d") is None
+    ledger.answer("r4", "{}", who="ann")
+    assert ledger.answered("visits", "d").charged.release == "r4"
+    assert ledger.answered("visits", "%") is None  # no sign of a digest stands for others
+
+
 def test_records_tell_who_why_what_and_when(ledger):
     spend(ledger, Pure(0.1), "r1", why="monthly report", query={"count": "*"}, mechanism="discrete Laplace, scale 10")
     record = list(ledger.records("visits"))[-1]
     assert (record.who, record.why, record.query) == ("ann", "monthly report", {"count": "*"})
     assert (record.mechanism, record.digest, record.allotment) == ("discrete Laplace, scale 10", "d", "questions")
     assert record.loss == {"loss": "pure", "epsilon": "1/10"}
+
+
+def test_the_newest_records_are_read_without_the_others(place, monkeypatch):
+    ledger = Ledger.open(place, create=True)
+    ledger.create("visits", Budget(epsilon=100), who="ann")
+    ledger.create("births", Budget(epsilon=100), who="ann")
+    for number in range(6):
+        ledger.spend(["visits", "births"][number % 2], Pure(1), release=f"r{number}", who="ann", digest="d")
+    whole = list(ledger.records())
+    assert newest(ledger, limit=3) == whole[-3:]
+    assert newest(ledger, limit=3, before=whole[-1].sequence) == whole[-4:-1]
+    assert newest(ledger, "births", limit=2) == [one for one in whole if one.dataset == "births"][-2:]
+    assert newest(ledger, limit=100) == whole
+    assert newest(ledger, "none", limit=3) == []

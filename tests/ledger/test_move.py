@@ -211,7 +211,8 @@ def test_an_old_copy_of_a_ledger_that_moved_and_went_on_is_refused(old, place):
 def test_a_move_that_closes_nothing_would_be_seen(old, place, monkeypatch, tmp_path):
     """The planted bug: both can be spent from, and together they exceed the budget."""
     monkeypatch.setattr(FileAnchor, "add", lambda self, mark: None)
-    monkeypatch.setattr(Guard, "follow", lambda self, store: None)  # as on a machine with another state folder
+    # As on a machine with another state folder.
+    monkeypatch.setattr(Guard, "follow", lambda self, store, step=None: None)
     old.move(place, who="ann", why="", anchor=tmp_path / "other.head")
     monkeypatch.undo()
     with pytest.raises(pytest.fail.Exception), pytest.raises(LedgerError):

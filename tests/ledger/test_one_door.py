@@ -12,7 +12,7 @@ DOOR = SOURCE / "ledger" / "door.py"
 # Reports of a survey were scrambled by those who sent them: they may be read wherever they are added up.
 SCRAMBLED = {SOURCE / "local" / "replies.py", SOURCE / "apps" / "survey" / "files.py"}
 # What of the data does not fit its schema is said to the custodian, who may see it. Nothing else imports it.
-SHOWN_TO_THE_CUSTODIAN = {SOURCE / "apps" / "cli" / "check.py"}
+SHOWN_TO_THE_CUSTODIAN = {SOURCE / "curator" / "inspection.py"}
 # A public table that synthetic rows start from is read by the rules that private ones are read by.
 PUBLIC = {SOURCE / "synth" / "public_table.py"}
 

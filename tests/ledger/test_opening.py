@@ -59,5 +59,5 @@ def test_the_environment_may_name_the_anchor(place, tmp_path, monkeypatch):
     spend(ledger, "s", 0.1)
     assert ledger.verify().anchored
     assert len((tmp_path / "ledger.head").read_text().splitlines()) == 3
-    with pytest.raises(LedgerError, match="was kept"):  # a file watches one ledger
+    with pytest.raises(LedgerError, match="was stored"):  # a file watches one ledger
         Ledger.open(fresh_schema(), create=True)

@@ -11,7 +11,7 @@ import pytest
 
 from discreet.core.loss import ZCDP, Approx, LaplaceNoise, Pure
 from discreet.errors import BudgetError, LedgerError
-from discreet.ledger import pure_sum
+from discreet.ledger import chain, pure_sum
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.pure_sum import PureSum
@@ -108,21 +108,74 @@ def hide(ledger, statement):
 
 @pytest.mark.parametrize("statement", HIDDEN)
 def test_a_hidden_charge_does_not_pay(ledger, statement):
-    """Totals are bound to the last record, the plain sum is not: a record out of sight must stop the write."""
+    """The last record binds the plain sums: a record out of sight takes nothing off them."""
     for number in range(6):
         spend(ledger, HALF, f"r{number}")
     hide(ledger, statement)
-    with pytest.raises(LedgerError):
+    with pytest.raises(BudgetError):
         spend(ledger, HALF, "again")
 
 
-def test_without_the_walk_a_hidden_charge_would_pay(ledger, monkeypatch):
+EDITED = [
+    "UPDATE discreet_epsilon SET epsilon = '0'",
+    "DELETE FROM discreet_epsilon",
+    "INSERT INTO discreet_epsilon VALUES ('x', 'questions', '-9')",
+]
+
+
+@pytest.mark.parametrize("statement", EDITED)
+def test_an_edited_sum_is_refused(ledger, statement):
+    for number in range(6):
+        spend(ledger, HALF, f"r{number}")
+    hide(ledger, statement)
+    with pytest.raises(LedgerError, match="sums of epsilons"):
+        spend(ledger, HALF, "again")
+    assert "sums of epsilons" in ledger.verify().problems[0]
+
+
+def test_without_the_comparison_an_edited_sum_would_pay(ledger, monkeypatch):
     """The planted bug."""
     for number in range(6):
         spend(ledger, HALF, f"r{number}")
-    hide(ledger, HIDDEN[0])
-    monkeypatch.setattr(pure_sum, "check_chain", lambda reader: None)
+    hide(ledger, EDITED[0])
+    monkeypatch.setattr(chain, "hash_of_epsilons", lambda sums: next(iter(ledger.records("visits"))).epsilons)
+    monkeypatch.setattr(chain, "epsilon_sums", lambda reader: reader.epsilons())
+    monkeypatch.setattr("discreet.ledger.pure_left.epsilon_sums", lambda reader: reader.epsilons())
     assert not spend(ledger, HALF, "again").already_paid
+
+
+@pytest.fixture
+def first(ledger):
+    """The ledger in format 1, which binds no sums: they are added up after a walk of the chain."""
+    hide(ledger, "UPDATE discreet_head SET format = 1")
+    ledger.close()
+    for number in range(6):
+        spend(ledger, HALF, f"r{number}")
+    return ledger
+
+
+@pytest.mark.parametrize("statement", HIDDEN)
+def test_in_format_1_a_record_out_of_sight_stops_the_write(first, statement):
+    hide(first, statement)
+    with pytest.raises(LedgerError):
+        spend(first, HALF, "again")
+
+
+def test_without_the_walk_a_hidden_charge_would_pay(first, monkeypatch):
+    """The planted bug."""
+    hide(first, HIDDEN[0])
+    monkeypatch.setattr(chain, "check_chain", lambda reader: None)
+    assert not spend(first, HALF, "again").already_paid
+
+
+def test_what_an_older_process_wrote_after_an_upgrade_is_added_up(first):
+    hide(first, "UPDATE discreet_head SET format = 2")
+    assert first.pure_left("visits") == 0
+    with pytest.raises(BudgetError):
+        spend(first, HALF, "again")
+    first.note("r1", "by the version of now", who="ann")
+    assert first.pure_left("visits") == 0
+    assert first.verify().problems == ()
 
 
 def test_verify_names_a_charge_beyond_both_sums(ledger, monkeypatch):

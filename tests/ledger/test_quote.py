@@ -31,6 +31,16 @@ def test_a_quote_says_what_is_left_after_or_that_it_would_be_refused():
     assert dear.lines()[-1] == "Left: epsilon = 1: not enough, this plan would be refused."
 
 
+def test_a_price_in_numbers_names_epsilon_also_where_rho_is_counted():
+    assert Quote(PURE, Charge(Fraction(1, 4)), PURE.cap).price == {"epsilon": 0.25}
+    whole = Quote(ZCDP, ZCDP.cap, ZCDP.cap).price
+    assert whole["rho"] == float(ZCDP.cap.amount)
+    assert 0.99 < whole["epsilon"] <= 1  # all of the allotment is what it promises
+    assert whole["delta"] == float(ZCDP.delta)
+    bare = Allotment("questions", "zcdp", rho=1)
+    assert Quote(bare, Charge(Fraction(1, 2)), bare.cap).price == {"rho": 0.5}
+
+
 def test_where_rho_is_counted_the_pure_epsilon_of_that_charge_is_named():
     (cost, pure, _) = Quote(ZCDP, Charge(Fraction(1, 200)), ZCDP.cap).lines()
     assert cost.startswith("Cost: rho = 0.005 ")

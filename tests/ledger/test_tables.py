@@ -7,6 +7,7 @@ import pytest
 
 from discreet import Budget, Ledger, Pure
 from discreet.errors import LedgerError
+from discreet.ledger.chain import append
 from discreet.ledger.door import release
 from discreet.ledger.record import Record
 from jobs import Data, Job
@@ -59,3 +60,18 @@ def test_edited_columns_are_noticed(ledger):
     edit(ledger, "UPDATE discreet_record SET release = 'third' WHERE kind = 'answer'")
     with pytest.raises(LedgerError, match="changed after it was written"):
         ledger.find("third")
+
+
+def test_a_transaction_reads_a_record_once_until_it_writes(ledger):
+    with ledger._store.write() as writer:
+        statements, execute = [], writer._execute
+        writer._execute = lambda statement, values: statements.append(statement) or execute(statement, values)
+        for _ in range(3):
+            assert len(writer.of_release("first")) == 3
+            assert writer.last().release == "second"
+        assert len(statements) == len(set(statements)) + 2  # the record after each of three is looked for
+        before = writer.head()
+        append(writer, kind="note", dataset="visits", release="first", who="ann", why="one more")
+        assert writer.head().sequence == before.sequence + 1
+        assert len(writer.of_release("first")) == 4
+        assert writer.last().why == "one more"

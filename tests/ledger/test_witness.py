@@ -54,11 +54,11 @@ def killed_after_the_commit(folder):
     ledger = Ledger.open(folder / "a" / "books.db")
     with pytest.MonkeyPatch.context() as patch:
 
-        def die(self, store):
+        def die(self, store, step=None):
             with store.read() as reader:
                 if outcome_in(reader, "q").measurement is not None:
                     raise Killed
-            follow(self, store)
+            follow(self, store, step)
 
         follow = Guard.follow
         patch.setattr(Guard, "follow", die)

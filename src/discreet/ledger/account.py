@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from discreet.core.unit import Protected, Unit
 from discreet.core.wire import Json, canonical
 from discreet.errors import GIVEN, MISSING, BudgetError, InputError, Phrase, kind_of
 from discreet.ledger.budget import Allotment, Budget, Charge, label
-from discreet.ledger.chain import append
+from discreet.ledger.chain import append, epsilon_sums
+from discreet.ledger.pure_sum import PureSum
 from discreet.ledger.store import Reader, Writer
 
 __all__ = [
     "Account",
     "Declaration",
+    "Spent",
     "Standing",
     "account_of",
     "allotment_history",
     "closed_refusal",
     "opened_datasets",
     "refusal",
+    "same_name",
+    "spent_of",
     "standing_of",
     "unit_text",
 ]
 
 _UNCHANGED = "Nothing was changed."
+_KEEP = "Keep (epsilon, delta), with an epsilon of at least that sum."
 _WORDS = re.compile(
     r"(one row|any \d+ rows|everything of one .+), (added or removed|replaced by (another|others))|"
     r".+, moved by at most \S+ \S+",
@@ -64,7 +71,7 @@ class Account:
             raise InputError("unit", kind_of(unit), "a Unit, such as Unit() or Unit('patient')", "Nothing was spent.")
         if str(unit) == self.unit:
             return
-        hint = "Nothing was spent and no data was read. What is stated for one unit says nothing about another: "
+        hint = "Nothing was spent and no data was read. A guarantee for one unit says nothing about another: "
         if self.comparable:
             hint += "correct [unit] in the schema, or keep a dataset of its own for this unit."
         else:
@@ -74,8 +81,11 @@ class Account:
             "unit", Phrase(unit), f"the unit that the account of {self.dataset!r} protects: {self.unit}", hint
         )
 
-    def check_raise(self, budget: Budget) -> None:
-        """`InputError` unless `budget` has every allotment of this one, at least as large and counted the same way."""
+    def check_raise(self, budget: Budget, spent: Mapping[str, Spent]) -> None:
+        """`InputError` unless `budget` has every allotment of this one, at least as large and counted the same way.
+
+        What was charged within the plain sum of epsilons may be beyond the cap on rho: it must be within what is new.
+        """
         parts = {part.name: part for part in budget.allotments}
         for old in self.budget.allotments:
             new = parts.get(old.name)
@@ -84,22 +94,78 @@ class Account:
                 allowed = f"a {old.kind} allotment of at least what it has now"
                 hint = "Nothing was changed. A budget is made smaller with `discreet ledger lower`."
                 raise InputError(f"budget.allotments.{old.name}", got, allowed, hint)
+            if spent[old.name].fits(old) and not spent[old.name].fits(new):
+                hint = f"Nothing was changed. Pure releases were paid by the plain sum of their epsilons. {_KEEP}"
+                field = f"budget.allotments.{old.name}"
+                raise InputError(field, Phrase("another promise"), "one that covers what was charged", hint)
 
-    def check_lower(self, budget: Budget, spent: Mapping[str, Charge]) -> None:
+    def check_lower(self, budget: Budget, spent: Mapping[str, Spent]) -> None:
         """`InputError` unless `budget` has allotments of this one only, none larger, none below what is `spent`."""
+        self._check_promise(budget)
         parts = {part.name: part for part in self.budget.allotments}
         for new in budget.allotments:
             old = parts.pop(new.name, None)
-            if old is None or new.kind != old.kind or not new.cap.within(old.cap):
+            if old is None or new.kind != old.kind or not _no_larger(new, old):
                 got = GIVEN if old is None else Phrase(f"a {new.kind} one" if new.kind != old.kind else "more")
                 allowed = "left out: it is new" if old is None else f"a {old.kind} allotment of at most what it has now"
                 hint = "Nothing was changed. A budget is made larger with `discreet ledger raise`."
                 raise InputError(f"budget.allotments.{new.name}", got, allowed, hint)
-            if not spent[new.name].within(new.cap):
+            if not spent[new.name].fits(new):
                 raise InputError(f"budget.allotments.{new.name}", Phrase("less"), "at least what is spent", _UNCHANGED)
         for name in parts:
-            if spent[name].amount or spent[name].delta:
-                raise InputError(f"budget.allotments.{name}", MISSING, "kept: something was spent from it", _UNCHANGED)
+            if spent[name].any:
+                raise InputError(
+                    f"budget.allotments.{name}",
+                    MISSING,
+                    "part of the new budget: something was spent from it",
+                    _UNCHANGED,
+                )
+
+    def check_divide(self, budget: Budget, spent: Mapping[str, Spent]) -> None:
+        """`InputError` unless `budget` promises no more than this one, and each of its parts covers what is `spent`."""
+        self._check_promise(budget)
+        parts = {part.name: part for part in budget.allotments}
+        for part in self.budget.allotments:
+            kept, used = parts.get(part.name), spent[part.name]
+            if kept is None and used.any:
+                raise InputError(
+                    f"budget.allotments.{part.name}",
+                    MISSING,
+                    "part of the new budget: something was spent from it",
+                    _UNCHANGED,
+                )
+            if kept is not None and kept.kind != part.kind:
+                got = Phrase(f"a {kept.kind} one")
+                raise InputError(f"budget.allotments.{part.name}", got, f"a {part.kind} allotment", _UNCHANGED)
+            if kept is not None and not used.fits(kept):
+                raise InputError(f"budget.allotments.{part.name}", Phrase("less"), "at least what is spent", _UNCHANGED)
+
+    def _check_promise(self, budget: Budget) -> None:
+        """`InputError` if the whole of `budget` promises more than this one, or is counted otherwise."""
+        if (budget.rho is None) != (self.budget.rho is None):
+            raise InputError("budget", Phrase("another currency"), "counted as it is now", _UNCHANGED)
+        for field in ("epsilon", "rho", "delta"):
+            most, got = getattr(self.budget, field) or 0, getattr(budget, field) or 0
+            if got > most:
+                hint = "Nothing was changed. A budget is made larger with `discreet ledger raise`."
+                raise InputError(f"budget.{field}", got, f"at most {most}, as before", hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What was charged to an allotment: its total, and the plain sum of the epsilons where that counts."""
+
+    total: Charge
+    plain: PureSum
+
+    @property
+    def any(self) -> bool:
+        """Whether anything was charged."""
+        return bool(self.total.amount or self.total.delta)
+
+    def fits(self, part: Allotment) -> bool:
+        """Whether the promise of `part` holds for it, by either sum."""
+        return self.total.within(part.cap) or self.plain.within(part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +186,20 @@ def opened_datasets(reader: Reader) -> tuple[str, ...]:
 def account_of(reader: Reader, dataset: str) -> Account:
     """The account as last opened or raised; `InputError` if there is none."""
     record = reader.latest(dataset, "open")
+    closed = reader.latest(dataset, "close") is not None
     if record is None or not isinstance(record.detail, dict):
         hint = "Open one first: discreet ledger open, or ledger.create(dataset, Budget(epsilon=1), who=...)."
         raise InputError(
             "dataset", dataset, "a dataset with a budget on this ledger", hint, among=opened_datasets(reader)
         )
-    closed = reader.latest(dataset, "close") is not None
-    budget, unit = Budget.from_json(record.detail["budget"]), unit_text(record.detail["unit"])
-    return Account(dataset, budget, unit, record.time, closed)
+    budget = _budget(canonical(record.detail["budget"]))
+    return Account(dataset, budget, unit_text(record.detail["unit"]), record.time, closed)
+
+
+@lru_cache(maxsize=64)
+def _budget(text: str) -> Budget:
+    """A budget, of its canonical text: it is read for every charge, and is seldom another."""
+    return Budget.from_json(json.loads(text))
 
 
 def allotment_history(reader: Reader, dataset: str, allotment: str) -> list[Allotment]:
@@ -149,6 +221,21 @@ def standing_of(reader: Reader, account: Account) -> tuple[Standing, ...]:
     return tuple(found)
 
 
+def spent_of(reader: Reader, account: Account) -> dict[str, Spent]:
+    """What was charged to every allotment of an account, by both sums."""
+    sums = epsilon_sums(reader)
+    found = {}
+    for part in account.budget.allotments:
+        key = (account.dataset, part.name)
+        found[part.name] = Spent(reader.total(*key), PureSum(sums.get(key, Fraction(0))))
+    return found
+
+
+def _no_larger(new: Allotment, old: Allotment) -> bool:
+    """Whether an allotment takes no more than another one, by either sum."""
+    return new.cap.within(old.cap) and (new.epsilon or 0) <= (old.epsilon or 0)
+
+
 def unit_text(recorded: Json) -> str:
     """The text of a unit as an account has it. What 0.1 wrote where nobody named a unit is one row."""
     if recorded == "one row":
@@ -166,7 +253,9 @@ def refusal(dataset: str, part: Allotment, asked: Charge, spent: Charge) -> Budg
         wanted += f" and delta = {readable(asked.delta)}"
         rest += f" and delta = {readable(left.delta, direction='down')}"
     cap = readable(part.cap.amount, direction="down")
-    priced = f"asked {part.currency} = {wanted}" if part.currency == "epsilon" else f"it costs rho = {wanted} in zCDP"
+    priced = (
+        f"it costs {part.currency} = {wanted}" if part.currency == "epsilon" else f"it costs rho = {wanted} in zCDP"
+    )
     text = (
         f"The budget of {dataset!r} does not cover this: {priced}; the allotment {part.name!r} "
         f"has {part.currency} = {rest} left, of {cap}. Nothing was spent and no data was read. "
@@ -179,7 +268,7 @@ def closed_refusal(dataset: str, part: Allotment, asked: Charge) -> BudgetError:
     """The error for a charge to a budget that is closed."""
     text = (
         f"The budget of {dataset!r} is closed: nothing more is released from it. Nothing was spent and no data was "
-        "read. What was released before is read again for free."
+        "read. Past releases can still be read for free."
     )
     return BudgetError(text, asked=asked, left=Charge(Fraction(0)), allotment=part.name)
 
@@ -215,7 +304,10 @@ class Declaration:
         """Whether the ledger has this budget; False if it has none; `InputError` if it is another one."""
         old = reader.latest(self.dataset, "open")
         if old is not None and not self._same(old.detail):
-            hint = "Nothing was changed. A custodian changes it with `discreet ledger raise` or `lower`, on record."
+            hint = (
+                "Nothing was changed. A custodian changes it with `discreet ledger raise` or `lower`, on record. "
+                "Then write the new [budget] into the schema: `discreet ledger show` says what it is."
+            )
             raise InputError(
                 "budget", Phrase("another budget or unit"), f"the one that {self.dataset!r} has already", hint
             )
@@ -234,9 +326,14 @@ class Declaration:
 
     def record(self, writer: Writer) -> None:
         """Open the budget, unless it was opened under another spelling since it was declared."""
-        if any(_folded(name) == _folded(self.dataset) for name in opened_datasets(writer)):
+        if any(same_name(name, self.dataset) for name in opened_datasets(writer)):
             self.check_name(writer)
         append(writer, kind="open", dataset=self.dataset, who=self.who, detail=self._detail)
+
+
+def same_name(one: str, other: str) -> bool:
+    """Whether a reader would take one name of a dataset for the other."""
+    return _folded(one) == _folded(other)
 
 
 def _folded(name: str) -> str:

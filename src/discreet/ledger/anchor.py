@@ -34,7 +34,8 @@ __all__ = ["Anchor", "FileAnchor", "Mark", "Totals", "agrees", "compacted", "mar
 RECENT = 1024
 """How many records at the end of a log keep a line each."""
 _EVERY = 4 * RECENT  # records after which a log is compacted
-_TAIL = 1 << 16  # bytes that hold the last line of nearly every log
+_LINE = 1 << 11  # bytes that hold the last line of most logs
+_TAIL = 1 << 16  # and of nearly every one
 
 Totals = dict[tuple[str, str], Charge]
 
@@ -54,6 +55,11 @@ class Mark:
     def of(cls, reader: Reader) -> Mark:
         """The mark of the ledger as it is, with all that was spent."""
         return cls(reader.head(), reader.totals(), whole=True)
+
+    @classmethod
+    def behind(cls, head: Head, record: Record) -> Mark:
+        """The mark after one record."""
+        return cls(head, {(record.dataset, record.allotment): record.charge} if record.kind == "charge" else {})
 
     def to_text(self) -> str:
         """One line of JSON."""
@@ -105,9 +111,7 @@ def marks_after(reader: Reader, last: Mark | None) -> list[Mark]:
         row = reader.row(sequence)
         if row is None:
             raise LedgerError(f"Record {sequence} of the ledger is missing. Run `discreet ledger verify`.")
-        record = Record.from_body(row.body)
-        spent = {(record.dataset, record.allotment): record.charge} if record.kind == "charge" else {}
-        marks.append(Mark(Head(sequence, row.hash), spent))
+        marks.append(Mark.behind(Head(sequence, row.hash), Record.from_body(row.body)))
     return marks
 
 
@@ -265,13 +269,15 @@ class FileAnchor(Anchor):
         try:
             with self.path.open("rb") as file:
                 size = file.seek(0, os.SEEK_END)
-                file.seek(max(0, size - _TAIL))
-                tail = file.read()
+                for length in (_LINE, _TAIL):
+                    file.seek(max(0, size - length))
+                    tail = file.read()
+                    end = tail.rfind(b"\n")
+                    begin = tail.rfind(b"\n", 0, max(0, end)) + 1
+                    if end >= 0 and (begin or len(tail) == size):
+                        return tail[begin:end].decode("ascii")
         except FileNotFoundError:
             return None
-        lines = list(_whole(tail))
-        if len(lines) > 1 or len(tail) == size:
-            return lines[-1].decode("ascii")
         return self._lines()[-1]  # a line longer than the tail
 
     def _lines(self) -> list[str]:
@@ -283,8 +289,11 @@ class FileAnchor(Anchor):
     def _append(self, lines: Sequence[str]) -> None:
         with self.path.open("r+b") as file:
             size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - _TAIL))
+            file.seek(max(0, size - _LINE))
             tail = file.read()
+            if b"\n" not in tail:
+                file.seek(max(0, size - _TAIL))
+                tail = file.read()
             torn = len(tail) - (tail.rfind(b"\n") + 1)  # what a crash in mid-line left
             file.seek(size - torn)
             file.truncate()

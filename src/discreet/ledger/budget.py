@@ -18,12 +18,14 @@ from discreet.core.loss import ZCDP, Loss
 from discreet.core.wire import Json, fraction
 from discreet.errors import InputError
 
-__all__ = ["Allotment", "Budget", "Charge", "Kind", "label", "largest_rho", "shorten"]
+__all__ = ["QUESTIONS", "Allotment", "Budget", "Charge", "Kind", "label", "largest_rho", "shorten", "shortened"]
 
 _LONG = 1024  # bits; a sum with a longer denominator than this takes further charges rounded up
 _FINE = 10**30
 
 Kind = Literal["pure", "zcdp", "plan"]
+QUESTIONS = "questions"
+"""The allotment that pays where none is named: all of a budget that is not divided, or a part of one that is."""
 
 _STEPS = 10**12  # the cap on rho is a multiple of 1/_STEPS
 
@@ -198,7 +200,7 @@ class Budget:
         parts = tuple(allotments)
         if not parts:
             kind: Kind = "pure" if rho is None and not missed else "zcdp"
-            parts = (Allotment("questions", kind, epsilon=total, rho=spread, delta=missed),)
+            parts = (Allotment(QUESTIONS, kind, epsilon=total, rho=spread, delta=missed),)
         self._set(total, spread, missed, parts)
         self._check()
 
@@ -231,11 +233,12 @@ class Budget:
             raise InputError("allotments.delta", missed, f"at most the budget's in all, delta = {self.delta}")
 
     def allotment(self, name: str | None) -> Allotment:
-        """The allotment called `name`; the only one, if there is one and no name is given."""
+        """The allotment called `name`. Without a name: the only one, or, of several, the one called `questions`."""
         if name is None and len(self.allotments) == 1:
             return self.allotments[0]
+        wanted = QUESTIONS if name is None else name
         for part in self.allotments:
-            if part.name == name:
+            if part.name == wanted:
                 return part
         names = [part.name for part in self.allotments]
         hint = "The budget is divided; say which part pays." if name is None else ""
@@ -271,6 +274,11 @@ def shorten(price: Charge, spent: Charge) -> Charge:
     if max(total.amount.denominator.bit_length(), total.delta.denominator.bit_length()) <= _LONG:
         return price
     return Charge(round_up(price.amount, _FINE), round_up(price.delta, _FINE))
+
+
+def shortened(total: Fraction) -> Fraction:
+    """A sum, rounded up only if it would otherwise grow without end."""
+    return total if total.denominator.bit_length() <= _LONG else round_up(total, _FINE)
 
 
 def label(value: str, field: str) -> str:

@@ -1,6 +1,6 @@
-"""The chain of records, and the totals and accounts that every record is bound to.
+"""The chain of records, and the totals, sums of epsilons and accounts that every record is bound to.
 
-Each record holds the hash of the one before and a hash of all totals and accounts, so that an edit is refused at once.
+Each record holds the hash of the one before and a hash of all of these, so that an edit is refused at once.
 """
 
 from __future__ import annotations
@@ -14,16 +14,20 @@ from typing import Any
 from discreet.core.wire import canonical
 from discreet.errors import LedgerError
 from discreet.ledger.budget import Charge
+from discreet.ledger.pure_sum import PureSum
 from discreet.ledger.record import GENESIS, Head, Record
-from discreet.ledger.store import Entry, Reader, Writer, changed
+from discreet.ledger.store import Entry, Epsilons, Reader, Writer, changed
 
 __all__ = [
     "check_accounts",
     "check_bound",
     "check_chain",
     "check_totals",
+    "epsilon_sums",
     "hash_of_accounts",
+    "hash_of_epsilons",
     "hash_of_totals",
+    "sums_of",
     "write",
 ]
 
@@ -51,6 +55,7 @@ Totals = dict[tuple[str, str], Charge]
 
 _DOMAIN = b"discreet ledger totals 1\n"
 _ACCOUNTS = b"discreet ledger accounts 1\n"
+_EPSILONS = b"discreet ledger epsilons 1\n"
 _NOTHING = Charge(Fraction(0))
 
 
@@ -65,14 +70,67 @@ def hash_of_accounts(entries: Iterable[Entry]) -> str:
     return hashlib.sha256(_ACCOUNTS + canonical([list(entry) for entry in entries]).encode()).hexdigest()
 
 
+def hash_of_epsilons(sums: Epsilons) -> str:
+    """SHA-256 over the plain sum of epsilons of each allotment that was charged."""
+    listed = sorted([*key, "" if total is None else str(total)] for key, total in sums.items())
+    return hashlib.sha256(_EPSILONS + canonical([list(each) for each in listed]).encode()).hexdigest()
+
+
+def epsilon_sums(reader: Reader) -> Epsilons:
+    """The plain sums of epsilons: as noted, if the last record binds them, else added up after a walk of the chain.
+
+    Without either a hidden charge would pay.
+    """
+    if reader.head() == GENESIS:
+        return {}
+    if bound := reader.binding().epsilons:
+        sums = reader.epsilons()
+        if bound == hash_of_epsilons(sums):
+            return sums
+        raise LedgerError(
+            "The sums of epsilons of the ledger are not those of its last record: they were changed outside discreet. "
+            "Nothing was spent. Restore the ledger from a backup, leave its guard as it is, and run `discreet ledger "
+            "verify`."
+        )
+    check_chain(reader)
+    return sums_of(row.record() for row in reader.rows() if row.kind == "charge")
+
+
+def sums_of(charges: Iterable[Record]) -> Epsilons:
+    """The plain sums of epsilons that these charges add up to."""
+    sums: dict[tuple[str, str], PureSum] = {}
+    for record in charges:
+        sums.setdefault((record.dataset, record.allotment), PureSum()).add(record)
+    return {key: each.total for key, each in sums.items()}
+
+
 def write(writer: Writer, record: Record) -> Record:
-    """Append a record, with the total it leads to and a hash of all totals and accounts. As it was written."""
+    """Append a record, with the total it leads to and a hash of all totals, sums and accounts. As it was written."""
+    if writer.format() > 1:
+        record = _with_epsilons(writer, record)
     if record.kind == "charge":
         spent = writer.total(record.dataset, record.allotment) + record.charge
         writer.set_total(record.dataset, record.allotment, spent)
     bound = replace(record, totals=hash_of_totals(writer.totals()), accounts=hash_of_accounts(writer.accounts()))
     writer.append(bound)
     return bound
+
+
+def _with_epsilons(writer: Writer, record: Record) -> Record:
+    """The record with a hash of the sums after it, which are noted."""
+    if writer.head() == GENESIS:
+        writer.forget_sums()
+    before = writer.epsilons()
+    sums = epsilon_sums(writer)
+    if record.kind == "charge":
+        key = (record.dataset, record.allotment)
+        added = PureSum(sums.get(key, Fraction(0)))
+        added.add(record)
+        sums = sums | {key: added.total}
+    for key, total in sums.items():
+        if before.get(key, -1) != total:
+            writer.set_epsilon(*key, total)
+    return replace(record, epsilons=hash_of_epsilons(sums))
 
 
 def append(writer: Writer, **values: Any) -> Record:
@@ -98,9 +156,10 @@ def check_accounts(reader: Reader, *, walk: bool = True) -> None:
     entries = reader.accounts()
     if head == GENESIS:
         sound = not entries
-    elif bound := (last := reader.last()).accounts:
+    elif bound := (last := reader.binding()).accounts:
         end = [entry for entry in entries if entry.sequence >= head.sequence]
-        itself = [Entry(last.sequence, last.dataset, last.kind, head.hash)] if last.kind in ("open", "close") else []
+        sequence, dataset, kind, _ = last.columns
+        itself = [Entry(sequence, dataset, kind, head.hash)] if kind in ("open", "close") else []
         sound = end == itself and bound == hash_of_accounts(entries[: len(entries) - len(end)])
     else:
         if walk:
@@ -122,7 +181,7 @@ def check_totals(reader: Reader, *, add_up: bool = True) -> None:
     head = reader.head()
     if head == GENESIS:
         sound = not any(spent != _NOTHING for spent in reader.totals().values())
-    elif bound := reader.last().totals:
+    elif bound := reader.binding().totals:
         sound = bound == hash_of_totals(reader.totals())
     else:  # before every write until there is a record that binds them
         sound = not add_up or hash_of_totals(_summed(reader)) == hash_of_totals(reader.totals())

@@ -58,6 +58,8 @@ def cover_problem(step: Record, cover: Cover, paid: Record | None, lost: int) ->
             f"{cover.paid!r} was paid before record {lost}, where records were missing, so that further steps may have "
             "been published already. Begin again under another name, which is paid anew"
         )
+    if _merged(paid) and not _merged(step):
+        return f"{cover.paid!r} was paid on a ledger that was merged into this one. Begin again under another name"
     if paid.charge == _NOTHING:
         return f"{cover.paid!r} cost nothing itself"
     if (paid.dataset, paid.allotment) != (step.dataset, step.allotment):
@@ -70,6 +72,10 @@ def cover_problem(step: Record, cover: Cover, paid: Record | None, lost: int) ->
     if cover.step < 2 or cover.paid != f"{stem}/1" or step.release != f"{stem}/{cover.step}":
         return f"a step has the id of the first with its own number, such as {stem}/{cover.step}"
     return None
+
+
+def _merged(record: Record) -> bool:
+    return isinstance(record.detail, dict) and "merged" in record.detail
 
 
 def cover_to(cover: Cover | None) -> Json:

@@ -1,4 +1,4 @@
-"""What a custodian does to a ledger in a transaction: lower and close budgets, write off what a copy has lost."""
+"""What a custodian does to a ledger in a transaction: change and close budgets, write off what a copy has lost."""
 
 from __future__ import annotations
 
@@ -8,28 +8,48 @@ from typing import Literal
 from discreet.core.unit import Protected
 from discreet.core.wire import Json
 from discreet.errors import GIVEN, MISSING, InputError
-from discreet.ledger.account import Account, account_of, opened_datasets
+from discreet.ledger.account import Account, Spent, account_of, opened_datasets, spent_of
 from discreet.ledger.anchor import Mark
 from discreet.ledger.budget import Budget, Charge
-from discreet.ledger.chain import append
-from discreet.ledger.discrepancy import Discrepancy
+from discreet.ledger.chain import append, check_bound
+from discreet.ledger.discrepancy import Discrepancy, find_discrepancy
+from discreet.ledger.guard import Guard
 from discreet.ledger.outcome import SEEN, open_releases
 from discreet.ledger.record import GENESIS, Record
-from discreet.ledger.store import Reader, Writer
+from discreet.ledger.store import Reader, Store, Writer
 
-__all__ = ["WriteOff", "charge_losses", "close_budget", "replace_budget"]
+__all__ = ["Change", "WriteOff", "accept_ledger", "change_budget", "charge_losses", "check_change", "close_budget"]
 
 WriteOff = Literal["everything", "nothing"] | Mapping[tuple[str, str], Charge]
 """What to charge where nobody knows what was spent: by dataset and allotment, or in a word."""
 
 
-def replace_budget(
-    writer: Writer, account: Account, budget: Budget, *, who: str, why: str, unit: Protected | None = None
+Change = Literal["raise", "lower", "divide"]
+
+
+def change_budget(
+    writer: Writer, change: Change, dataset: str, budget: Budget, *, who: str, why: str, unit: Protected | None = None
 ) -> Account:
     """Put another budget for a dataset on record; its unit stays, unless a custodian says what its words mean."""
+    account = account_of(writer, dataset)
+    account.check_open()
+    check_change(account, change, budget, spent_of(writer, account))
+    if unit is not None and account.comparable:
+        account.check_unit(unit)
     detail: dict[str, Json] = {"budget": budget.to_json(), "unit": account.unit if unit is None else str(unit)}
-    append(writer, kind="open", dataset=account.dataset, who=who, why=why, detail=detail)
-    return account_of(writer, account.dataset)
+    append(writer, kind="open", dataset=dataset, who=who, why=why, detail=detail)
+    return account_of(writer, dataset)
+
+
+def check_change(account: Account, change: Change, budget: Budget, spent: Mapping[str, Spent]) -> None:
+    """`InputError` unless an account may change its budget so, given what is `spent` from each allotment."""
+    match change:
+        case "raise":
+            account.check_raise(budget, spent)
+        case "lower":
+            account.check_lower(budget, spent)
+        case "divide":
+            account.check_divide(budget, spent)
 
 
 def close_budget(writer: Writer, dataset: str, *, who: str, why: str) -> Account:
@@ -38,6 +58,19 @@ def close_budget(writer: Writer, dataset: str, *, who: str, why: str) -> Account
     if not account.closed:
         append(writer, kind="close", dataset=dataset, who=who, why=why)
     return account_of(writer, dataset)
+
+
+def accept_ledger(store: Store, guard: Guard, write_off: WriteOff | None, *, who: str, why: str) -> tuple[Record, ...]:
+    """Charge what a guard saw and the ledger has lost, and let the guard go on from here; the records added."""
+    with store.write() as writer:
+        discrepancy = find_discrepancy(writer, guard)
+        if discrepancy is None:
+            return ()
+        check_bound(writer)  # or the word would bind what was edited
+        added = charge_losses(writer, discrepancy, write_off, who=who, why=why)
+    with store.write() as writer:
+        guard.accept(writer)
+    return tuple(added)
 
 
 def charge_losses(
@@ -80,7 +113,7 @@ def _decided(reader: Reader, amounts: WriteOff | None) -> list[tuple[str, str, C
         return []
     if amounts == "everything":
         return [(*key, left[key]) for key in open_keys]
-    hint = "What was spent and is not recorded here, nobody knows. Nothing was changed."
+    hint = "What was spent and is not recorded here is unknown. Nothing was changed."
     if not isinstance(amounts, Mapping):
         allowed = "'everything' that is left, 'nothing', or an amount for each of " + _names(open_keys)
         raise InputError("write_off", amounts, allowed, hint)

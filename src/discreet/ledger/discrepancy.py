@@ -12,7 +12,7 @@ from discreet.ledger.guard import Guard, Watch, identity_of
 from discreet.ledger.record import GENESIS
 from discreet.ledger.store import Reader
 
-__all__ = ["Discrepancy", "find_discrepancy"]
+__all__ = ["Discrepancy", "check_seen", "find_discrepancy"]
 
 _ZERO = Charge(Fraction(0))
 
@@ -75,6 +75,13 @@ def find_discrepancy(reader: Reader, guard: Guard | None) -> Discrepancy | None:
     return None
 
 
+def check_seen(reader: Reader, guard: Guard | None) -> None:
+    """`LedgerError` unless this ledger is the one last seen."""
+    if found := find_discrepancy(reader, guard):
+        problem = f"This ledger is not the one last seen here: {found.problem}. Nothing was spent."
+        raise LedgerError(f"{problem} {found.remedy}")
+
+
 def _missing(reader: Reader, watch: Watch, absent: list[Anchor]) -> str | None:
     """The name of a guard that should have seen this ledger and has not; None if nobody is missing.
 
@@ -95,7 +102,7 @@ def _missing(reader: Reader, watch: Watch, absent: list[Anchor]) -> str | None:
 def _of_0_1(reader: Reader) -> bool:
     """Whether 0.1 wrote the last record, which then binds no totals."""
     try:
-        return not reader.last().totals
+        return not reader.binding().totals
     except LedgerError:
         return False
 

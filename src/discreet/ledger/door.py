@@ -12,29 +12,42 @@ import json
 import uuid
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
+from discreet.core.deadline import cancelled, passed
 from discreet.core.exact import Number
 from discreet.core.mechanism import Bits
 from discreet.core.note import Note
 from discreet.core.plan import Covered, Plan, Private, as_paid
+from discreet.core.tick import wait_for_tick
 from discreet.core.unit import Protected
 from discreet.core.version import DataVersion, version_text
 from discreet.core.wire import Json, canonical
-from discreet.errors import GIVEN, DiscreetError, InputError, Phrase, RunError, kind_of
+from discreet.errors import GIVEN, BusyError, DiscreetError, InputError, Phrase, RunError, SourceError, kind_of
 from discreet.ledger.budget import Charge
+from discreet.ledger.failure import CANCELLED, FAILED, LOST, STOPPED, anew, failure, out_of_reach, reach
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.outcome import Outcome
 from discreet.noise.bits import SystemBits
 
-__all__ = ["ATTEMPTS", "Answer", "Durable", "Resumable", "check_how", "publish", "release", "stored"]
+__all__ = [
+    "ATTEMPTS",
+    "CANCELLED",
+    "Answer",
+    "Durable",
+    "Resumable",
+    "check_how",
+    "failure",
+    "publish",
+    "release",
+    "stored",
+]
 
 ATTEMPTS = 3
 """How often a release may be measured with fresh noise under one charge when crashes lose its measurement."""
 
-_FAILED = "the run did not finish"
-_LOST = "its answer was lost too often"
 _CHANGED = "the data changed during the run"
 _AGAIN = "its answer was lost; run again under the same charge"
 
@@ -91,6 +104,10 @@ class Answer:
     kind: str = ""
     """The kind of job, and the version of the form of both; absent where an older version recorded them."""
     version: int = 0
+    unit: str = ""
+    """What is protected, as on record; absent where 0.1 recorded it."""
+    price: Mapping[str, float] = field(default_factory=dict)
+    """The price in numbers, where it is known how the allotment that paid it counts."""
 
     @property
     def data_version(self) -> str:
@@ -114,6 +131,11 @@ class Answer:
             "digest": self.digest,
             "data": self.data_version,
             "replayed": self.replayed,
+            "facts": {
+                **({"unit": self.unit} if self.unit else {}),
+                **({"released": self.time} if self.time else {}),
+                **({"price": dict(self.price)} if self.price else {}),
+            },
         }
 
 
@@ -156,11 +178,16 @@ def release(
         )
     identity = uuid.uuid4().hex if release is None else release
     version = ledger.version_of(data)
-    if known := ledger.find(identity):
+    if release is not None and (known := ledger.find(identity)):
         plan = as_paid(plan, known.charged.digest)
         if known.answer is not None:
             return _replay(plan, known, version, warn)
     with ledger.running(identity):
+        if passed() and ((known := ledger.find(identity)) is None or known.open):
+            if cancelled():
+                raise BusyError("The release was cancelled before it had its turn. Nothing was spent by asking.")
+            raise BusyError("The time limit was reached before the release had its turn. Nothing was spent by asking.")
+        reach(data)
         charged = ledger.spend(
             plan.dataset,
             plan.cost,
@@ -185,20 +212,28 @@ def release(
             if known.answer is not None:
                 return _replay(plan, known, version, warn)
             if known.failure is not None:
-                raise _failure(identity, known.failure)
+                raise failure(identity, known.failure)
             _try_again(plan, known, ledger, version, who)
-        text = _attempt(plan, data, SystemBits() if bits is None else bits)
+        bits = SystemBits() if bits is None else bits
+        text = _attempt(plan, data, bits, identity)
+        if isinstance(text, SourceError) and (known := ledger.find(identity)) is not None:
+            with suppress(SourceError):  # once, if it is back by now; else whoever asks again has it done
+                reach(data)
+                _try_again(plan, known, ledger, version, who)
+                text = _attempt(plan, data, bits, identity)
+        wait_for_tick()  # when a run ends may depend on the data, and from here on its end can be seen
         if isinstance(text, BaseException):
             raise text  # stopped from outside: like a crash, so not recorded as a failure
-        if text is None:
-            raise _failure(identity, ledger.failed(identity, _FAILED, who=who).failure or _FAILED)
+        if text is None or passed():
+            reason = CANCELLED if cancelled() else STOPPED if passed() else FAILED
+            raise failure(identity, ledger.failed(identity, reason, who=who).failure or reason)
         known = ledger.measurement(identity, text, who=who, kind=plan.kind, version=plan.version)
         if _changed(data, ledger, version):
             ledger.note(identity, _CHANGED, who=who)
         if known.open:
             known = _conclude(plan, known, ledger, who)
     if known.answer is None:  # someone recorded a failure first: the locks were lost meanwhile
-        raise _failure(identity, _FAILED)
+        raise failure(identity, FAILED)
     return stored(known, replayed=known.measurement != text)
 
 
@@ -229,7 +264,7 @@ def publish(
                     if not ways:  # what another way makes can be seen although that of the plan is not made yet
                         raise
         if known.failure is not None:
-            raise _failure(release, known.failure)
+            raise failure(release, known.failure)
         if not ways:
             return stored(known)
     result = json.loads(_made(plan, known, **ways))
@@ -248,8 +283,7 @@ def _conclude(plan: Plan, known: Outcome, ledger: Ledger, who: str) -> Outcome:
     """Publish what is on record and record the answer; where it is the measurement as it stands, not a second time."""
     text, release = _made(plan, known), known.charged.release
     answer = None if text == known.measurement else text
-    ledger.answer(release, answer, who=who, kind=plan.kind, version=plan.version)
-    return ledger.find(release) or known
+    return ledger.answered_by(release, answer, who=who, kind=plan.kind, version=plan.version)
 
 
 def _made(plan: Plan, known: Outcome, **how: Any) -> str:
@@ -262,9 +296,9 @@ def _made(plan: Plan, known: Outcome, **how: Any) -> str:
         said = f": {problem}" if isinstance(problem, DiscreetError) else ""  # others may tell of the machine
         raise RunError(
             f"Release {known.charged.release!r} was paid and measured, but could not be published "
-            f"({type(problem).__name__}{said}). Nothing is lost: its measurement is on record. Asked for again "
-            "under the same release id it is published from there, at no cost, without reading data and without "
-            "fresh noise.",
+            f"({type(problem).__name__}{said}). Nothing is lost: its measurement is on record. Request it again under "
+            "the same release id: it is published from there, at no cost, without reading data and without fresh "
+            "noise.",
             release=known.charged.release,
         ) from problem
 
@@ -277,7 +311,7 @@ def _try_again(plan: Plan, known: Outcome, ledger: Ledger, version: DataVersion,
     if isinstance(plan, Resumable) and _goes_on(plan, identity):
         return
     if known.notes >= ATTEMPTS - 1:
-        raise _failure(identity, ledger.failed(identity, _LOST, who=who).failure or _LOST)
+        raise failure(identity, ledger.failed(identity, LOST, who=who).failure or LOST)
     # Nobody saw the lost draw: it would be on the ledger. See the proof note for what this rests on.
     ledger.note(identity, _AGAIN, who=who, data=version if known.data not in (None, version) else None)
 
@@ -295,15 +329,19 @@ def _goes_on(plan: Resumable, identity: str) -> bool:
     if plan.begun():
         return True
     if plan.watched:
-        hint = "Its losses may have been seen, so it is not run with other noise. Name its file, or choose a new id."
+        hint = (
+            "Its noisy losses may have been seen, so it is not run again with other noise. Name its file, or choose a "
+            "new id."
+        )
         raise InputError(
             "checkpoint", Phrase("no run"), f"the file that the run of release {identity!r} was kept in", hint
         )
     return False
 
 
-def _attempt(plan: Plan, data: Private, bits: Bits) -> str | BaseException | None:
-    """The measurement as JSON text; None if anything at all went wrong; a fresh exception if it was told to stop.
+def _attempt(plan: Plan, data: Private, bits: Bits, identity: str) -> str | BaseException | None:
+    """The measurement as JSON text; None if anything at all went wrong; a fresh exception if it was told to stop, or
+    if the database or the cluster went away: what lies beyond the network, and no row, decides about that.
 
     The exception and the frames that hold private values end here: neither what went wrong nor where may be told,
     for both may depend on a single row.
@@ -311,18 +349,12 @@ def _attempt(plan: Plan, data: Private, bits: Bits) -> str | BaseException | Non
     try:
         with data.open() as private:
             return canonical(plan.measure(private, bits))
+    except SourceError:
+        return out_of_reach(identity)
     except Exception:
         return None
     except BaseException as stop:
-        return _anew(type(stop))
-
-
-def _anew(kind: type[BaseException]) -> BaseException:
-    """KeyboardInterrupt, SystemExit, a cancelled task: the same again, with nothing of the run attached to it."""
-    try:
-        return kind()
-    except Exception:
-        return KeyboardInterrupt()
+        return anew(type(stop))
 
 
 def _replay(plan: Plan, known: Outcome, version: DataVersion, warn: bool) -> Answer:
@@ -357,7 +389,7 @@ def _check_data(known: Outcome, version: DataVersion) -> bool:
     allowed = f"a new id: this one was paid for data version {known.data}, and the data is now version {version}"
     hint = (
         "Nothing was spent. Its stored answer can be read by its id alone (curator.release, discreet releases show). "
-        "A question about the data of now needs an id of its own, and is charged. Files that are copied or touched "
+        "A question about the current data needs a new id, and is charged. Files that are copied or touched "
         'count as changed, unless a version is declared: version = "..." under [dataset] in the schema.'
     )
     raise InputError("release", known.charged.release, allowed, hint)
@@ -383,13 +415,5 @@ def stored(known: Outcome, *, replayed: bool = True) -> Answer:
         measured=result if same else json.loads(known.measurement or "null"),
         kind=known.kind,
         version=known.version,
-    )
-
-
-def _failure(identity: str, reason: str) -> RunError:
-    return RunError(
-        f"Release {identity!r} has no answer: {reason}. Its cost was recorded before the data was read and stays "
-        "spent. What happened inside is not shown, because it may depend on private values. Check that the data can be "
-        "opened and fits its schema, then ask again under a new release id.",
-        release=identity,
+        unit=paid.unit,
     )

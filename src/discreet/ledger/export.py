@@ -11,8 +11,10 @@ import csv
 import io
 import json
 import re
+from collections.abc import Iterator
 from fractions import Fraction
 from importlib.metadata import version
+from textwrap import indent
 from typing import Literal, get_args
 
 from discreet.core.release import harmless
@@ -21,13 +23,13 @@ from discreet.errors import InputError
 from discreet.ledger.budget import Budget
 from discreet.ledger.ledger import Ledger
 
-__all__ = ["Format", "entry", "export", "json_in_yaml"]
+__all__ = ["Format", "entry", "export", "export_parts", "json_in_yaml"]
 
 _TELL = "To be filled in by the custodian."
 
 _UNPROTECTED = (
     "Who asked what, when and at what cost; the schema, its bounds, categories and keys; the number and timing of "
-    "releases; that a release failed; whether files or tables of the data were written between two releases. None of "
+    "releases; that a release failed; whether and when files or tables of the data were written. None of "
     "these is computed from private values by discreet; where a person chose them by looking at the data, that is not "
     "covered."
 )
@@ -140,17 +142,34 @@ _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 def export(ledger: Ledger, format: Format = "json", *, dataset: str | None = None) -> str:
     """The records (json, csv) or the deployment entries (registry, YAML) of one dataset or of all."""
+    return "".join(export_parts(ledger, format, dataset=dataset))
+
+
+def export_parts(ledger: Ledger, format: Format = "json", *, dataset: str | None = None) -> Iterator[str]:
+    """The same text in parts, as records are read: a long ledger needs no long memory."""
     match format:
         case "json":
-            records: list[Json] = [{**record.to_json(), "hash": record.hash} for record in ledger.records(dataset)]
-            return json.dumps({"format": 1, "records": records}, indent=1) + "\n"
+            return _json(ledger, dataset)
         case "csv":
             return _csv(ledger, dataset)
         case "registry":
             datasets = ledger.datasets() if dataset is None else (dataset,)
-            return "---\n".join(json_in_yaml(entry(ledger, each)) for each in datasets)
+            return (
+                ("---\n" if place else "") + json_in_yaml(entry(ledger, each)) for place, each in enumerate(datasets)
+            )
         case _:
             raise InputError("format", format, among=get_args(Format))
+
+
+def _json(ledger: Ledger, dataset: str | None) -> Iterator[str]:
+    """What `json.dumps` writes with an indent of 1."""
+    before = '{\n "format": 1,\n "records": ['
+    first = before
+    for record in ledger.records(dataset):
+        text = json.dumps({**record.to_json(), "hash": record.hash}, indent=1)
+        yield before + indent(f"\n{text}", "  ")
+        before = ","
+    yield "\n ]\n}\n" if before != first else f"{before}]\n}}\n"
 
 
 def json_in_yaml(value: Json) -> str:
@@ -167,7 +186,7 @@ def json_in_yaml(value: Json) -> str:
     return _UNSAFE.sub(lambda each: f"\\u{ord(each[0]):04x}", text) + "\n"
 
 
-def _csv(ledger: Ledger, dataset: str | None) -> str:
+def _csv(ledger: Ledger, dataset: str | None) -> Iterator[str]:
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(_COLUMNS)
@@ -178,7 +197,15 @@ def _csv(ledger: Ledger, dataset: str | None) -> str:
             number = getattr(record, name)
             values[name] = "" if number is None else _decimal(number)
         writer.writerow(harmless("" if values[name] is None else str(values[name])) for name in _COLUMNS)
-    return out.getvalue()
+        yield _taken(out)
+    yield _taken(out)
+
+
+def _taken(out: io.StringIO) -> str:
+    text = out.getvalue()
+    out.seek(0)
+    out.truncate()
+    return text
 
 
 def _decimal(number: Fraction) -> str:

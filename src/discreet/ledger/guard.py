@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,15 +13,36 @@ from discreet.errors import InputError, LedgerError
 from discreet.ledger.anchor import Anchor, FileAnchor, Mark, agrees, marks_after
 from discreet.ledger.location import address_key, guards_folder, private_folder, public_address
 from discreet.ledger.record import Head
-from discreet.ledger.store import Reader, Store
+from discreet.ledger.store import Reader, Store, Writer
 
-__all__ = ["Guard", "Watch", "anchor_at", "identity_of"]
+__all__ = ["Guard", "Step", "Watch", "anchor_at", "identity_of"]
 
 
 def identity_of(reader: Reader) -> str | None:
     """What tells a ledger from every other, wherever it is moved or copied: the hash of its first record."""
     first = reader.row(1)
     return None if first is None else first.hash[:32]
+
+
+class Step(NamedTuple):
+    """What one transaction added to a ledger, once it is committed."""
+
+    identity: str | None
+    begin: Head
+    """The end of the chain before it."""
+    marks: tuple[Mark, ...]
+
+    @classmethod
+    def of(cls, writer: Writer, begin: Head) -> Step | None:
+        """That of a transaction which is about to end; None where it added records in more than one way, or none."""
+        if not writer.appended:
+            return None
+        return cls(identity_of(writer), begin, tuple(Mark.behind(*each) for each in writer.appended))
+
+    @property
+    def end(self) -> Head:
+        """The end of the chain after it."""
+        return self.marks[-1].head
 
 
 class Watch(NamedTuple):
@@ -54,6 +76,7 @@ class Guard:
         self._address = address
         self._local = local
         self._beside = FileAnchor(address.with_name(address.name + ".head")) if isinstance(address, Path) else None
+        self._key = "" if address is None else address_key(address)
         self._entered: str | None = None
         self.seen: Head | None = None
         """A record that all anchors have seen; it saves looking again."""
@@ -64,7 +87,10 @@ class Guard:
         former: list[Anchor] = []
         before = self.former()
         if identity is not None and before not in (None, identity):
-            former = [_file_of(str(before)), *(anchor_at(address, before) for address in self._named if _many(address))]
+            former = [
+                self._file_of(str(before)),
+                *(anchor_at(address, before) for address in self._named if _many(address)),
+            ]
         named = [anchor_at(address, identity) for address in self._named if identity is not None or not _many(address)]
         return Watch(named, None if identity is None else self._local_of(identity), beside, former)
 
@@ -73,7 +99,7 @@ class Guard:
         if not self._local:
             return None
         try:
-            anchor = _file_of(identity)
+            anchor = self._file_of(identity)
         except LedgerError:
             if self._named:
                 return None
@@ -81,15 +107,26 @@ class Guard:
         useless = not anchor.path.exists() and not os.access(anchor.path.parent, os.W_OK)
         return None if self._named and useless else anchor
 
-    def follow(self, store: Store) -> None:
-        """Add what was committed to every anchor; `LedgerError` if one of them follows another copy by now."""
-        with store.read() as reader:
-            identity, end = identity_of(reader), reader.head()
+    def beside(self, identity: str, name: str) -> Path | None:
+        """Where something else is remembered of the ledger of this identity, as safe as its anchor; None if nowhere."""
+        anchor = self._local_of(identity)
+        return anchor.path.with_suffix(f".{name}") if isinstance(anchor, FileAnchor) else None
+
+    def follow(self, store: Store, step: Step | None = None) -> None:
+        """Add what was committed to every anchor; `LedgerError` if one of them follows another copy by now.
+
+        `step` is what this process committed just now: an anchor that ends where it begins needs no look at the ledger.
+        """
+        if step is None:
+            with store.read() as reader:
+                identity, end = identity_of(reader), reader.head()
+        else:
+            identity, end = step.identity, step.end
         try:
             first, *others = self.watch(identity).own
-            self.lead(first, store)
+            self.lead(first, store, step=step)
             for anchor in others:
-                self.lead(anchor, store, first.history)
+                self.lead(anchor, store, first.history, step=step)
             self._register(identity)
         except OSError as error:
             raise LedgerError(
@@ -99,10 +136,12 @@ class Guard:
         self.seen = end
 
     @staticmethod
-    def lead(anchor: Anchor, store: Store, known: Callable[[], list[Mark]] = list) -> None:
+    def lead(anchor: Anchor, store: Store, known: Callable[[], list[Mark]] = list, *, step: Step | None = None) -> None:
         """Add what was committed to one anchor; a new one begins with what is `known`."""
 
         def look(last: Mark | None) -> list[Mark]:
+            if step is not None and last is not None and last.head == step.begin:
+                return list(step.marks)
             with store.read() as reader:
                 return marks_after(reader, last)
 
@@ -130,7 +169,7 @@ class Guard:
         if self._address is None or not self._local:
             return None
         with suppress(OSError):
-            return _register_of(self._address).read_text(encoding="utf-8").split("\n")[0] or None
+            return self._register_path.read_text(encoding="utf-8").split("\n")[0] or None
         return None
 
     def lost(self) -> int:
@@ -144,6 +183,22 @@ class Guard:
         marks = [anchor.last() for anchor in anchors]
         return max((mark.head.sequence for mark in marks if mark is not None), default=1 if identities else 0)
 
+    @cached_property
+    def _folder(self) -> Path:
+        """Where anchors of this machine are: looked up once, for every transaction needs it several times."""
+        return guards_folder()
+
+    @cached_property
+    def _register_path(self) -> Path:
+        """The file that says which ledger lies at this address."""
+        return self._folder / "places" / self._key
+
+    def _file_of(self, identity: str) -> FileAnchor:
+        path = self._folder / f"{identity}.head"
+        if not path.exists():
+            private_folder(path.parent)
+        return FileAnchor(path)
+
     def _register(self, identity: str | None) -> None:
         """Remember which ledger lies at this address, here and in the anchors that watch many."""
         if self._address is None or identity is None:
@@ -154,7 +209,7 @@ class Guard:
             self._entered = identity
         if not self._local or self.former() == identity:
             return
-        path = _register_of(self._address)
+        path = self._register_path
         try:
             private_folder(path.parent)
             draft = path.with_name(f"{path.name}.{os.getpid()}.new")
@@ -169,7 +224,7 @@ class Guard:
         """Where the named anchors keep which ledgers lay at this address."""
         if self._address is None:
             return []
-        return [anchor_at(address, f"place-{address_key(self._address)}") for address in self._named if _many(address)]
+        return [anchor_at(address, f"place-{self._key}") for address in self._named if _many(address)]
 
 
 def anchor_at(address: str, identity: str | None) -> Anchor:
@@ -190,11 +245,3 @@ def anchor_at(address: str, identity: str | None) -> Anchor:
 def _many(address: str) -> bool:
     """Whether several ledgers are watched at an address, so that which one it is must be known."""
     return "://" in address or Path(address).is_dir()
-
-
-def _file_of(identity: str) -> FileAnchor:
-    return FileAnchor(private_folder(guards_folder()) / f"{identity}.head")
-
-
-def _register_of(address: str | Path) -> Path:
-    return guards_folder() / "places" / address_key(address)

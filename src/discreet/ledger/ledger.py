@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Self
 
 from discreet.core.exact import Number
 from discreet.core.loss import Loss
@@ -27,19 +28,20 @@ from discreet.ledger.account import (
     standing_of,
 )
 from discreet.ledger.budget import Allotment, Budget, Charge, label, shorten
+from discreet.ledger.cap import check_cap
 from discreet.ledger.chain import check_bound, check_chain, write
 from discreet.ledger.conclusion import conclude, keep_measurement, outcomes_of, remark
 from discreet.ledger.cover import check_cover, cover_to
-from discreet.ledger.custody import WriteOff, charge_losses, close_budget, replace_budget
-from discreet.ledger.discrepancy import Discrepancy, find_discrepancy
-from discreet.ledger.guard import Guard, identity_of
+from discreet.ledger.custody import WriteOff, accept_ledger, change_budget, close_budget
+from discreet.ledger.discrepancy import Discrepancy, check_seen, find_discrepancy
+from discreet.ledger.guard import Guard, Step, identity_of
 from discreet.ledger.location import private_folder, workspace
 from discreet.ledger.opening import begin, store_at
 from discreet.ledger.outcome import Charged, Outcome, form_to, outcome_in
-from discreet.ledger.pure_sum import covers, pure_left
+from discreet.ledger.pure_left import covers, pure_left
 from discreet.ledger.record import Head, Record
 from discreet.ledger.secret import fresh_secret, secret_at, secret_path
-from discreet.ledger.store import Reader, Store, Writer
+from discreet.ledger.store import Execute, Reader, Store, Writer
 from discreet.ledger.verification import Verification, verify
 from discreet.ledger.witness import witness, witnessed_outcome
 
@@ -57,9 +59,7 @@ class Ledger:
     """
 
     def __init__(self, store: Store, guard: Guard | None = None, secret: Path | None = None) -> None:
-        self._store = store
-        self._guard = guard
-        self._secret = secret
+        self._store, self._guard, self._secret = store, guard, secret
         self._declared: dict[str, Declaration] = {}
 
     @classmethod
@@ -83,7 +83,14 @@ class Ledger:
         return cls(store, guard, secret_path(address))
 
     @classmethod
-    def temporary(cls, folder: str | Path) -> Ledger:
+    def in_memory(cls) -> Ledger:
+        """The ledger of this process, for trying things out: there is one, and it is lost when the process ends."""
+        from discreet.ledger.session import session_ledger
+
+        return session_ledger()
+
+    @classmethod
+    def temporary(cls, folder: str | Path) -> Self:
         """A new ledger for an experiment on invented data, with its guard beside it: nothing is left elsewhere."""
         path = Path(folder) / "books.db"
         store, guard = store_at(path, path.with_name("books.db.head"), create=True, local=False)
@@ -92,6 +99,16 @@ class Ledger:
 
     def __repr__(self) -> str:
         return f"Ledger({self._store!r})"
+
+    def _repr_html_(self) -> str:
+        from discreet.ledger.standing_view import ledger_cell
+
+        return ledger_cell(self)
+
+    @property
+    def kept_at(self) -> str:
+        """Where the records are, without an address that may hold a password."""
+        return "a PostgreSQL database" if self._store.path is None else str(self._store.path.absolute())
 
     def close(self) -> None:
         """Let go of idle connections; the ledger can still be used."""
@@ -121,7 +138,7 @@ class Ledger:
         """
         declaration = Declaration(dataset, budget, unit, who, new)
         with self._store.write() as writer:  # to be told now, and not at the first charge, that this is an old copy
-            self._check(writer)
+            check_seen(writer, self._guard)
             check_bound(writer, whole=False)
             if not declaration.matches(writer):
                 declaration.check_name(writer)
@@ -137,20 +154,17 @@ class Ledger:
         accounts of 0.1 that describe their unit in words of their own: the custodian's word which one is meant.
         """
         with self._write() as writer:
-            account = account_of(writer, dataset)
-            account.check_open()
-            account.check_raise(budget)
-            if unit is not None and account.comparable:
-                account.check_unit(unit)
-            return replace_budget(writer, account, budget, who=who, why=why, unit=unit)
+            return change_budget(writer, "raise", dataset, budget, who=who, why=why, unit=unit)
 
     def lower_budget(self, dataset: str, budget: Budget, *, who: str, why: str) -> Account:
         """Replace the budget of a dataset by a smaller one, down to what is spent; an unused allotment may go."""
         with self._write() as writer:
-            account = account_of(writer, dataset)
-            account.check_open()
-            account.check_lower(budget, {one.allotment.name: one.spent for one in standing_of(writer, account)})
-            return replace_budget(writer, account, budget, who=who, why=why)
+            return change_budget(writer, "lower", dataset, budget, who=who, why=why)
+
+    def divide_budget(self, dataset: str, budget: Budget, *, who: str, why: str) -> Account:
+        """Divide the budget of a dataset otherwise, into parts that promise no more together than it did."""
+        with self._write() as writer:
+            return change_budget(writer, "divide", dataset, budget, who=who, why=why)
 
     def close_budget(self, dataset: str, *, who: str, why: str) -> Account:
         """Charge nothing to a dataset any more, for good. What was released stays readable."""
@@ -229,10 +243,10 @@ class Ledger:
         """
         label(release, "release")
         label(digest, "digest")
-        price = self.account(dataset).budget.allotment(allotment).price(loss, delta)
+        priced = self.account(dataset).budget.allotment(allotment)
+        price = priced.price(loss, delta)  # before the transaction: it may take long
         detail: dict[str, Json] = {} if data is None else {"data": data.to_json()}
-        if request is not None:
-            detail["request"] = request
+        detail |= {} if request is None else {"request": request}
         told: dict[str, Json] = {"who": who, "why": why, "query": query, "mechanism": mechanism}
         told |= {"loss": loss_to_json(loss), "detail": detail or None}
         canonical(told, "query")  # whatever cannot be recorded is refused here
@@ -240,6 +254,7 @@ class Ledger:
             account = self._account(writer, dataset)  # as it is now: a raised budget has other caps
             account.check_unit(unit)
             part = account.budget.allotment(allotment)
+            price = price if part == priced else part.price(loss, delta)  # a budget that another changed meanwhile
             spent = writer.total(dataset, part.name)
             if known := outcome_in(writer, release):
                 paid = known.charged
@@ -270,6 +285,7 @@ class Ledger:
             check_cover(writer, record, loss, price, cover)
             if not (spent + charge).within(part.cap) and not covers(pure_left(writer, dataset, part), loss):
                 raise refusal(dataset, part, charge, spent)
+            check_cap(writer, account, part, charge, who)
             write(writer, record)
         return Charged(release, dataset, part.name, charge, (spent + charge).left_of(part.cap), already_paid=False)
 
@@ -280,9 +296,14 @@ class Ledger:
 
     def answer(self, release: str, result: str | None, *, who: str, kind: str = "", version: int = 0) -> str:
         """Keep the result (JSON text; None: as measured) of a paid release. The first one stays; it is returned."""
+        return self.answered_by(release, result, who=who, kind=kind, version=version).answer or ""
+
+    def answered_by(self, release: str, result: str | None, *, who: str, kind: str = "", version: int = 0) -> Outcome:
+        """The same, and all that is known of the release then: as `find` says it, once the guard has seen it."""
         with self._write() as writer:
-            form = form_to(kind, version)
-            return conclude(writer, release, who=who, kind="answer", result=result, detail=form).answer or ""
+            known = conclude(writer, release, who=who, kind="answer", result=result, detail=form_to(kind, version))
+            kept = bool(writer.appended)
+        return known if kept else self.find(release) or known  # what another kept, the guard may not have seen
 
     def failed(self, release: str, reason: str, *, who: str) -> Outcome:
         """Note that a paid release has no answer and never will; the first outcome stays."""
@@ -299,31 +320,40 @@ class Ledger:
         """What is known of a release; None if it was never charged."""
         return witnessed_outcome(self._store, self._guard, release)
 
+    def answered(self, dataset: str, digest: str) -> Outcome | None:
+        """The latest release with an answer that was paid for the plan of this digest; None if there is none."""
+        with self._store.read() as reader:
+            listed = reader.charged_for(dataset, digest)
+        found = (self.find(release) for release in reversed(listed))
+        return next((one for one in found if one and one.answer is not None and one.charged.digest == digest), None)
+
     def running(self, release: str, *, wait: bool = True) -> AbstractContextManager[None]:
         """Held while a release runs, so that two who ask for it get one answer. `BusyError` if it may not `wait`."""
         return self._store.running(release, wait=wait)
 
-    # The records
-
-    def records(self, dataset: str | None = None) -> Iterator[Record]:
-        """Every record, or those of one dataset, in order."""
+    def records(self, dataset: str | None = None, *, after: int = 0, limit: int | None = None) -> Iterator[Record]:
+        """Every record, or those of one dataset, as they are read: those numbered above `after`, at most `limit`."""
         witness(self._store, self._guard)
         with self._store.read() as reader:
-            yield from (row.record() for row in reader.rows(dataset))
+            yield from (row.record() for row in reader.rows(dataset, after=after, limit=limit))
 
     def releases(self, dataset: str | None = None) -> tuple[Outcome, ...]:
         """Every release that was charged, in order, with what came of it."""
         return outcomes_of(self.records(dataset))
+
+    def beside(self, *, write: bool = True) -> AbstractContextManager[Execute]:
+        """A transaction on tables of others in the same database, which are no part of the chain."""
+        return self._store.beside(write=write)
 
     def head(self) -> Head:
         """The end of the chain: worth writing down somewhere else."""
         with self._store.read() as reader:
             return reader.head()
 
-    def verify(self) -> Verification:
-        """Check every record, sum and cap again, from the records alone."""
+    def verify(self, *, incremental: bool = False) -> Verification:
+        """Check every record, sum and cap again; if `incremental`, those after the last position verified here."""
         with self._store.read() as reader:
-            return verify(reader, self._guard)
+            return verify(reader, self._guard, incremental=incremental)
 
     def discrepancy(self) -> Discrepancy | None:
         """Why this is not the ledger last seen here, and what `acknowledge` would charge; None if all is well."""
@@ -335,12 +365,7 @@ class Ledger:
         if self._guard is None:
             raise LedgerError("Nothing watches this ledger: one restored from an old copy would give budget back.")
         with self._store.write() as writer:
-            self._check(writer)
-
-    def _check(self, writer: Writer) -> None:
-        if discrepancy := find_discrepancy(writer, self._guard):
-            problem = f"This ledger is not the one last seen here: {discrepancy.problem}. Nothing was spent."
-            raise LedgerError(f"{problem} {discrepancy.remedy}")
+            check_seen(writer, self._guard)
 
     def acknowledge(self, *, who: str, why: str, write_off: WriteOff | None = None) -> tuple[Record, ...]:
         """A custodian's word that this ledger is to be used although its guard says otherwise.
@@ -350,17 +375,7 @@ class Ledger:
         lost, nobody knows: then `write_off` says what to charge, an amount for each allotment that has something left,
         "everything" or "nothing". Returns the records added.
         """
-        if self._guard is None:
-            return ()
-        with self._store.write() as writer:
-            discrepancy = find_discrepancy(writer, self._guard)
-            if discrepancy is None:
-                return ()
-            check_bound(writer)  # or the word would bind what was edited
-            added = charge_losses(writer, discrepancy, write_off, who=who, why=why)
-        with self._store.write() as writer:
-            self._guard.accept(writer)
-        return tuple(added)
+        return () if self._guard is None else accept_ledger(self._store, self._guard, write_off, who=who, why=why)
 
     def move(self, to: str | Path, *, who: str, why: str, anchor: str | Path | None = None) -> Ledger:
         """Carry this ledger over to a new address, and close it: it can be read, and no longer spent from.
@@ -386,10 +401,10 @@ class Ledger:
     def _write(self) -> Iterator[Writer]:
         """A transaction on a ledger that is the one last seen; the guard follows when it is durable."""
         with self._store.write() as writer:
-            self._check(writer)
+            check_seen(writer, self._guard)
             check_bound(writer)
             before = writer.head()
             yield writer
-            after = writer.head()
+            after, step = writer.head(), Step.of(writer, before)
         if self._guard is not None and after != before:
-            self._guard.follow(self._store)
+            self._guard.follow(self._store, step)

@@ -16,6 +16,7 @@ __all__ = [
     "missing_ledger",
     "private_folder",
     "public_address",
+    "settle",
     "state_folder",
     "workspace",
 ]
@@ -96,3 +97,12 @@ def private_folder(path: Path) -> Path:
             "folder that stays and can be written, or name the guard of the ledger with DISCREET_ANCHOR."
         ) from None
     return path
+
+
+def settle(folder: Path) -> None:
+    """Make names in a folder durable."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

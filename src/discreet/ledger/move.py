@@ -11,28 +11,28 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sqlite3
-from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from discreet.core.wire import canonical
 from discreet.errors import InputError, LedgerError, Phrase
 from discreet.ledger.anchor import Mark
-from discreet.ledger.chain import write
+from discreet.ledger.chain import sums_of, write
 from discreet.ledger.guard import Guard, identity_of
-from discreet.ledger.location import private_folder, public_address, workspace
+from discreet.ledger.location import private_folder, public_address, settle, workspace
 from discreet.ledger.record import GENESIS, Head, Record
 from discreet.ledger.secret import database_key, secret_at
 from discreet.ledger.store import Store, Writer
+from discreet.ledger.stream_state import copy_states
+from discreet.ledger.transfer import copy_records
 from discreet.ledger.verification import verify
 
 if TYPE_CHECKING:
     from discreet.ledger.ledger import Ledger
 
-__all__ = ["move_ledger"]
+__all__ = ["Begun", "closed_by", "move_ledger", "read_begun", "save_begun"]
 
-_LEFT = "The ledger does not add up, and was left where it is: "
+_LEFT = "The ledger does not verify, and was left where it is: "
 
 
 class Begun(NamedTuple):
@@ -55,14 +55,14 @@ def move_ledger(old: Ledger, new: Ledger, address: str | Path, *, who: str, why:
     with old._store.read() as reader:
         identity = identity_of(reader) or "new"
     draft = workspace(old._store.path, identity, "moving") / "note.json"
-    begun = _read(draft)
+    begun = read_begun(draft)
     if begun is None or begun.to != to or not _has(new._store, begun.note):
         if new.head() != GENESIS:  # before both are held: this ledger itself would wait for itself
             raise InputError("to", Phrase(f"{new.head().sequence} records"), "an empty ledger", "Nothing was changed.")
         if old._secret is not None and new._secret is not None and old._secret.exists():
             secret_at(new._secret, secret_at(old._secret))  # or no stored release could be compared with the data
         with old._store.write() as transaction, new._write() as writer:
-            note = begun.note if begun is not None and _closed_by(begun.note, guard, transaction) else None
+            note = begun.note if begun is not None and closed_by(begun.note, guard, transaction) else None
             if note is not None and begun is not None and begun.to != to:
                 raise LedgerError(
                     f"This ledger is being moved to {begun.to}: finish that move first. Nothing was changed. Only if "
@@ -71,7 +71,7 @@ def move_ledger(old: Ledger, new: Ledger, address: str | Path, *, who: str, why:
             checked = verify(transaction, None if note is not None else guard)
             if not checked.ok:
                 raise LedgerError(_LEFT + "; ".join(checked.problems))
-            _copy_folder(*_memories(old, new, identity))
+            copy_states(*_memories(old, new, identity))
             _carry_over(transaction, guard, writer, note, draft, to, who=who, why=why)
     elif new._guard is not None:
         new._guard.follow(new._store)
@@ -82,22 +82,19 @@ def _carry_over(
     old: Writer, guard: Guard, new: Writer, begun: Record | None, draft: Path, to: str, *, who: str, why: str
 ) -> None:
     """Copy the records of one transaction into the empty ledger of another, and close the old one."""
-    for row in old.rows():
-        new.append(Record.from_body(row.body))
-    for (dataset, allotment), spent in old.totals().items():
-        new.set_total(dataset, allotment, spent)
-    if new.head() != old.head():
-        raise LedgerError("The copy is not what was copied; both ledgers were left as they were.")
+    copy_records(old, new)
     if begun is None:
         detail = {"moved": old.head().hash}
         note = write(new, Record.after(new.head(), kind="note", dataset="", who=who, why=why, detail=detail))
-        _save(draft, canonical({"to": to, "note": note.body()}))
+        save_begun(draft, Begun(to, note))
     else:
-        new.append(begun)
+        new.append(begun)  # as it was written for the copy that was undone: what it binds is there again
+        for key, total in sums_of(row.record() for row in new.rows() if row.kind == "charge").items():
+            new.set_epsilon(*key, total)
     guard.close(Mark(new.head(), moved=True), old)
 
 
-def _closed_by(note: Record, guard: Guard, old: Writer) -> bool:
+def closed_by(note: Record, guard: Guard, old: Writer) -> bool:
     """Whether this ledger, all of it, was closed for a move that ends with this note."""
     if old.head() != Head(note.sequence - 1, note.previous):
         return False
@@ -126,47 +123,20 @@ def _memories(old: Ledger, new: Ledger, identity: str) -> tuple[Path, Path]:
     return workspace(old._store.path, identity, "private"), workspace(new._store.path, identity, "private")
 
 
-def _copy_folder(old: Path, new: Path) -> None:
-    """Copy the databases in a folder, each as it is between two transactions, durably."""
-    if old == new or not old.is_dir():
-        return
-    for file in private_folder(new).iterdir():  # of a try that failed, and older than what is copied now
-        file.unlink()
-    for file in sorted(old.glob("*.db")):
-        with suppress(sqlite3.Error):
-            copy = new / file.name
-            os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            # Written to where a crash has left something to undo.
-            address = f"{file.absolute().as_uri()}?mode=rw"
-            with closing(sqlite3.connect(address, uri=True)) as source, closing(sqlite3.connect(copy)) as target:
-                target.execute("PRAGMA synchronous = FULL")
-                source.backup(target)
-            continue
-        raise LedgerError(f"The file {file.name!r} of a stream cannot be copied; the ledger was left where it is.")
-    _settle(new)
-
-
-def _save(draft: Path, body: str) -> None:
+def save_begun(draft: Path, begun: Begun) -> None:
+    """Note durably what was begun."""
     beside = private_folder(draft.parent) / "note.new"
     with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(body)
+        file.write(canonical({"to": begun.to, "note": begun.note.body()}))
         file.flush()
         os.fsync(file.fileno())
     beside.replace(draft)
-    _settle(draft.parent)
+    settle(draft.parent)
 
 
-def _read(draft: Path) -> Begun | None:
+def read_begun(draft: Path) -> Begun | None:
+    """What was begun and not finished; None if nothing was."""
     if not draft.exists():
         return None
     entry = json.loads(draft.read_text(encoding="utf-8"))
     return Begun(entry["to"], Record.from_body(entry["note"]))
-
-
-def _settle(folder: Path) -> None:
-    """Make names in a folder durable."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -42,6 +42,9 @@ def store_at(
         raise InputError("ledger", address.partition("://")[0] + "://...", "a path or a postgresql:// address")
     from discreet.ledger.sqlite import SqliteStore
 
+    if str(address) == ":memory:":
+        hint = "Nothing was made. In Python, Ledger.in_memory() is a ledger that lasts as long as its process."
+        raise InputError("ledger", ":memory:", "a path or a postgresql:// address", hint)
     path = Path(address)
     guard = Guard(anchors, address=path.absolute(), local=local)
     if not path.exists():
@@ -78,7 +81,7 @@ def _check_lost(guard: Guard, address: str | Path) -> None:
     """Refuse to begin where a ledger was kept before."""
     if lost := guard.lost():
         raise LedgerError(
-            f"A ledger with {lost} records was kept at {public_address(address)} and is gone. Nothing was made. "
-            "Put it back from a backup. Only if what it released no longer matters, or if it is kept under this path "
-            "on another machine that shares the guard, begin anew: discreet ledger create --anew."
+            f"A ledger with {lost} records was stored at {public_address(address)} and is gone. Nothing was made. Put "
+            "it back from a backup. Only if what it released no longer matters, or if it is stored under this path on "
+            "another machine that shares the guard, begin anew: discreet ledger create --anew."
         )

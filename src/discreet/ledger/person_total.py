@@ -6,11 +6,11 @@ the same person are not: whoever sees all releases sees all losses.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 from discreet.accounting.compose import compose
 from discreet.accounting.convert import approx, zcdp
@@ -19,12 +19,32 @@ from discreet.core.exact import Number, as_written
 from discreet.core.loss import ZCDP, Approx, Composed, Loss, Pure
 from discreet.core.wire import loss_from_json
 from discreet.errors import MISSING, InputError, LossError, Phrase
-from discreet.ledger.account import Standing
+from discreet.ledger.account import Account, Standing
 from discreet.ledger.budget import Allotment, Charge
-from discreet.ledger.ledger import Ledger
 from discreet.ledger.pure_sum import PureSum, counts_both
+from discreet.ledger.record import Record
 
-__all__ = ["Membership", "PersonTotal", "person_total"]
+__all__ = ["Accounts", "Membership", "PersonTotal", "person_total"]
+
+
+class Accounts(Protocol):
+    """What is added up: a `Ledger`, or one that was exported and read again (`ExportedLedger`)."""
+
+    def records(self, dataset: str | None = None) -> Iterator[Record]:
+        """Every record, or those of one dataset, in order."""
+        ...
+
+    def datasets(self) -> tuple[str, ...]:
+        """Every dataset with a budget."""
+        ...
+
+    def account(self, dataset: str) -> Account:
+        """The budget of a dataset."""
+        ...
+
+    def standing(self, dataset: str) -> tuple[Standing, ...]:
+        """What every allotment has spent."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +117,7 @@ class PersonTotal:
 
 
 def person_total(
-    ledgers: Iterable[Ledger],
+    ledgers: Iterable[Accounts],
     *,
     datasets: Sequence[str] | None = None,
     rows: Mapping[str, int] | None = None,
@@ -105,6 +125,7 @@ def person_total(
 ) -> PersonTotal:
     """The total of a person who is in all of these datasets (all that the ledgers have, unless they are named).
 
+    A ledger that another custodian exported, `read_export("ledger.json")`, is added up as it was then.
     `rows` says in which datasets a person counts as several units, such as {"visits": 3} where one row is protected.
     `delta` is that of the whole; without one, only pure epsilons add up.
     """
@@ -135,7 +156,7 @@ def person_total(
     return PersonTotal(tuple(found), missed)
 
 
-def _membership(ledger: Ledger, name: str, rows: int) -> Membership:
+def _membership(ledger: Accounts, name: str, rows: int) -> Membership:
     account, standings = ledger.account(name), ledger.standing(name)
     if "moved by at most" in account.unit:
         hint = "Name the datasets that hold the person."

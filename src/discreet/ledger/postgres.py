@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import LedgerError, MissingExtraError
 from discreet.ledger.location import missing_ledger
 from discreet.ledger.store import Reader, Writer, being_run
-from discreet.ledger.tables import SCHEMA, Transaction, check_format, in_transaction
+from discreet.ledger.tables import SCHEMA, TABLES, Execute, Transaction, check_format, in_transaction
 
 if TYPE_CHECKING:
     import psycopg
@@ -28,6 +28,7 @@ _APPEND_ONLY = (
         FOR EACH STATEMENT EXECUTE FUNCTION discreet_append_only()""",
 )
 _PREPARING = 0x0D15C4EE7  # the advisory lock of whoever creates the tables
+_BESIDE = 0x0D15C4EE8  # the advisory lock of whoever writes tables that are no part of the ledger
 _ALONE = "SELECT sequence FROM discreet_head WHERE one = 1 FOR UPDATE"
 
 
@@ -115,7 +116,11 @@ class PostgresStore:
                 cursor = connection.execute(statement.replace("?", "%s").encode(), values)
                 return cursor.fetchall() if cursor.description else []
 
-            with in_transaction(connection, execute, self._give_back) as transaction:
+            def execute_many(statement: str, values: Sequence[Sequence[Any]]) -> None:
+                with connection.cursor() as cursor:
+                    cursor.executemany(statement.replace("?", "%s").encode(), values)
+
+            with in_transaction(connection, execute, execute_many, self._give_back) as transaction:
                 yield transaction
 
     @contextmanager
@@ -129,6 +134,13 @@ class PostgresStore:
         """The only writer: it holds the row of the head, and each statement after that sees all that is committed."""
         with self._transaction("BEGIN ISOLATION LEVEL READ COMMITTED", _ALONE) as transaction:
             yield transaction
+
+    @contextmanager
+    def beside(self, *, write: bool = True) -> Iterator[Execute]:
+        """A transaction on tables that are no part of the ledger; alone among its like if it writes."""
+        begin = ["BEGIN ISOLATION LEVEL READ COMMITTED", f"SELECT pg_advisory_xact_lock({_BESIDE})"]
+        with self._transaction(*(begin if write else begin[:1])) as transaction:
+            yield transaction.execute
 
     @contextmanager
     def running(self, release: str, *, wait: bool = True) -> Iterator[None]:
@@ -147,6 +159,23 @@ class PostgresStore:
                 self._give_back(connection)
             except self._library.Error:  # the session is gone, and the lock with it
                 connection.close()
+
+    def set_aside(self) -> str:
+        """Move the tables to a schema of their own, and make empty ones; the name of the schema."""
+        with self._translated():
+            connection, _ = self._take()
+            with connection.transaction():
+                connection.execute("SELECT pg_advisory_xact_lock(%s)", (_PREPARING,))
+                ((name,),) = connection.execute(
+                    "SELECT 'discreet_before_' || to_char(clock_timestamp(), 'YYYYMMDD_HH24MISS_US')"
+                ).fetchall()
+                connection.execute(f'CREATE SCHEMA "{name}"'.encode())
+                for table in TABLES:
+                    connection.execute(f'ALTER TABLE IF EXISTS {table} SET SCHEMA "{name}"'.encode())
+                for statement in (*SCHEMA, *_APPEND_ONLY):
+                    connection.execute(statement)
+            self._give_back(connection)
+        return str(name)
 
     def close(self) -> None:
         """Close idle connections."""

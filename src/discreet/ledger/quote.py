@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from discreet.accounting.calibrate import epsilon_for_rho
+from discreet.accounting.concentrated import epsilon_of_zcdp
 from discreet.accounting.words import readable
 from discreet.core.loss import Loss
 from discreet.ledger.budget import Allotment, Charge
@@ -40,6 +41,17 @@ class Quote:
     def cost(self) -> str:
         """The price in words."""
         return price_text(self.allotment, self.charge)
+
+    @property
+    def price(self) -> dict[str, float]:
+        """The price in numbers: epsilon and delta, or rho and the epsilon that it is at the delta of the allotment."""
+        amount, delta = self.charge.amount, self.charge.delta
+        if self.allotment.currency != "rho":
+            return {"epsilon": float(amount)} | ({"delta": float(delta)} if delta else {})
+        rest = self.allotment.delta - self.allotment.cap.delta  # what failures are not kept for
+        if rest <= 0:
+            return {"rho": float(amount)} | ({"delta": float(delta)} if delta else {})
+        return {"rho": float(amount), "epsilon": float(epsilon_of_zcdp(amount, rest)), "delta": float(rest + delta)}
 
     @property
     def remaining(self) -> str:

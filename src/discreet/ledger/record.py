@@ -16,10 +16,10 @@ from discreet.ledger.budget import Charge
 
 __all__ = ["GENESIS", "Head", "Kind", "Record"]
 
-Kind = Literal["open", "charge", "measurement", "answer", "failure", "note", "close"]
+Kind = Literal["open", "charge", "measurement", "answer", "failure", "note", "close", "cap", "custody"]
 
 # Fields that 0.1 did not write: left out where they say nothing, so that its hashes stay what they are.
-_LATER = {"unit": "", "cover": None, "totals": "", "accounts": ""}
+_LATER = {"unit": "", "cover": None, "totals": "", "accounts": "", "epsilons": ""}
 _DOMAIN = b"discreet ledger record 1\n"  # so that no other hash of ours can be mistaken for one of these
 
 
@@ -46,10 +46,12 @@ class Record:
     * `answer`: the result of `release`, as JSON text; none where it is the measurement as it stands. `detail` of these
       two names the kind of job and the version of the form they are in (records before 0.2 have none).
     * `failure`: `release` has no answer and never will; `detail` holds a reason code.
+    * `cap`: how much callers may spend of a dataset in a period; `detail` holds all caps from then on. Since 0.2.
+    * `custody`: what people changed on a server: tokens, schemas, surveys; `detail` says which and how. Since 0.2.
     * `note`: something a custodian should see, such as a second attempt at a release whose answer was lost.
 
     `totals` is a hash of all totals after the record, `accounts` one of all `open` and `close` records before it, in
-    records since 0.2.
+    records since 0.2; `epsilons` one of all plain sums of epsilons after it, in ledgers of format 2.
     `hash` is SHA-256 over the canonical JSON of every other field, `previous` among them.
     """
 
@@ -74,6 +76,7 @@ class Record:
     cover: Json = None
     totals: str = ""
     accounts: str = ""
+    epsilons: str = ""
 
     @classmethod
     def after(cls, head: Head, *, charge: Charge | None = None, **values: Any) -> Record:
@@ -123,12 +126,25 @@ class Record:
         """Read a record as kept; `LedgerError` if it is not one."""
         try:
             values = json.loads(body)
-            for name in ("amount", "delta"):
-                values[name] = None if values[name] is None else fraction(values[name], name)
+        except ValueError as error:
+            raise _unreadable(error) from None
+        return cls.from_values(values)
+
+    @classmethod
+    def from_values(cls, values: Any) -> Record:
+        """Read a record from the plain values of its body; `LedgerError` if they are not those of one."""
+        try:
+            exact = {
+                name: None if values[name] is None else fraction(values[name], name) for name in ("amount", "delta")
+            }
             if values["kind"] not in get_args(Kind):
                 raise ValueError(values["kind"])
-            return cls(**values)
+            return cls(**{**values, **exact})
         except (ValueError, TypeError, KeyError) as error:
-            raise LedgerError(
-                f"The ledger holds a record that cannot be read ({type(error).__name__}). Run `discreet ledger verify`."
-            ) from None
+            raise _unreadable(error) from None
+
+
+def _unreadable(error: Exception) -> LedgerError:
+    return LedgerError(
+        f"The ledger holds a record that cannot be read ({type(error).__name__}). Run `discreet ledger verify`."
+    )

@@ -15,7 +15,7 @@ from typing import Any
 from discreet.errors import LedgerError
 from discreet.ledger.lock import file_lock
 from discreet.ledger.store import Reader, Writer, being_run
-from discreet.ledger.tables import SCHEMA, Transaction, check_format, in_transaction
+from discreet.ledger.tables import SCHEMA, Execute, Transaction, check_format, in_transaction
 
 __all__ = ["SqliteStore"]
 
@@ -43,6 +43,11 @@ class SqliteStore:
         self._guard = threading.Lock()
         if not path.parent.is_dir():
             raise LedgerError(f"The folder of the ledger {path.name!r} does not exist. Nothing was spent.")
+        if path.is_dir():
+            raise LedgerError(
+                f"{path.name!r} is a folder, and a ledger is a file. Nothing was spent, and nothing can be spent from "
+                "a backup: put it in place with `discreet ledger restore`."
+            )
         with _translated(), file_lock(self._lock_path):
             self._prepare()
         _stores.add(self)
@@ -94,7 +99,10 @@ class SqliteStore:
             def execute(statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
                 return connection.execute(statement, values).fetchall()
 
-            with in_transaction(connection, execute, self._give_back, begin) as transaction:
+            def execute_many(statement: str, values: Sequence[Sequence[Any]]) -> None:
+                connection.executemany(statement, values)
+
+            with in_transaction(connection, execute, execute_many, self._give_back, begin) as transaction:
                 yield transaction
 
     @contextmanager
@@ -108,6 +116,16 @@ class SqliteStore:
         """The only writer. BEGIN IMMEDIATE alone makes it so; the lock file makes others queue instead of polling."""
         with file_lock(self._lock_path), self._transaction("BEGIN IMMEDIATE") as transaction:
             yield transaction
+
+    @contextmanager
+    def beside(self, *, write: bool = True) -> Iterator[Execute]:
+        """A transaction on tables that are no part of the ledger; alone if it writes."""
+        if not write:
+            with self._transaction("BEGIN") as transaction:
+                yield transaction.execute
+            return
+        with file_lock(self._lock_path), self._transaction("BEGIN IMMEDIATE") as transaction:
+            yield transaction.execute
 
     @contextmanager
     def running(self, release: str, *, wait: bool = True) -> Iterator[None]:

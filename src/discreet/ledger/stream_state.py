@@ -12,16 +12,17 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from discreet.core.wire import Json, canonical
 from discreet.errors import LedgerError
+from discreet.ledger.location import private_folder, settle
 from discreet.noise.bits import SystemBits
 
-__all__ = ["StreamState"]
+__all__ = ["StreamState", "copy_states"]
 
 Sums = list[list[int]]  # for each measure, the sum of each group
 
@@ -144,6 +145,26 @@ class StreamState:
             problem = type(error).__name__
         if problem:  # outside the handler: nothing of the file hangs on the error
             raise LedgerError(f"The file {self.path.name!r} of stream {self.name!r} cannot be used ({problem}).")
+
+
+def copy_states(old: Path, new: Path) -> None:
+    """Copy the files of all streams of a ledger, each as it is between two transactions, durably."""
+    if old == new or not old.is_dir():
+        return
+    for file in private_folder(new).iterdir():  # of a try that failed, and older than what is copied now
+        file.unlink()
+    for file in sorted(old.glob("*.db")):
+        with suppress(sqlite3.Error):
+            copy = new / file.name
+            os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            # Written to where a crash has left something to undo.
+            address = f"{file.absolute().as_uri()}?mode=rw"
+            with closing(sqlite3.connect(address, uri=True)) as source, closing(sqlite3.connect(copy)) as target:
+                target.execute("PRAGMA synchronous = FULL")
+                source.backup(target)
+            continue
+        raise LedgerError(f"The file {file.name!r} of a stream cannot be copied; the ledger was left where it is.")
+    settle(new)
 
 
 def _list(connection: sqlite3.Connection, people: Iterable[bytes]) -> None:
