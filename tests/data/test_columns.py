@@ -34,6 +34,26 @@ def test_a_declared_name_comes_first_and_every_way_of_writing_has_one_name():
     assert COLUMNS.read_by("age * 2 + cost") == ["age", "cost"]
 
 
+def test_a_misspelt_name_with_blanks_or_signs_is_named_as_it_was_written():
+    odd = Columns({"height (m)": Real(0, 3), "mean radius": Real(0, 40), "cost": Real(0, 10)})
+    for text, meant in (("heigth (m)", "height (m)"), ("maen radius", "mean radius"), ("Mean Raduis", "mean radius")):
+        with pytest.raises(InputError) as refused:
+            odd.column(text, "mean")
+        assert f"got '{text}'. Did you mean `{meant}`?" in str(refused.value)
+    with pytest.raises(InputError, match="got 'SINH"):  # no name of a column is near: what is wrong in the expression
+        odd.column("sinh(cost) + 1", "mean")
+
+
+def test_a_name_that_is_a_number_or_a_word_of_sql_is_to_be_quoted():
+    odd = Columns({"2020": Integer(0, 30), "select": Integer(0, 4), "cost": Real(0, 10)})
+    for text, name in (("2020 > 15", "2020"), ("select >= 2", "select"), ("2 * (2020 - 3)", "2020")):
+        with pytest.raises(InputError) as refused:
+            odd.column(text, "share")
+        assert f'The column {name} is written "{name}" here.' in str(refused.value)
+    assert odd['"2020" > 15'] == odd['"select" >= 2'] == Boolean()
+    assert odd["cost > 2020"] == Boolean()  # beside a column it is the number
+
+
 def test_what_is_neither_is_refused_with_the_names_there_are():
     for text, words in (("agee", "Did you mean `age`"), ("age +", "must be"), ("agee * 2", "Did you mean `age`")):
         with pytest.raises(InputError, match=words):

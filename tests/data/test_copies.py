@@ -29,7 +29,8 @@ def test_copies_are_private_and_do_not_stay(tmp_path, monkeypatch):
     path.write_bytes(b"gr\xf6\xdfe\nM\xfcller\n")
     assert list(source_of(path).columns()) == ["größe"]
     assert not [*tmp_path.glob("spill/*/*")]  # names and types are read without a copy
-    with source_of(path).open():
+    with source_of(path).open() as data:
+        assert data.table.columns == ("größe",)  # files are shown to the engine when they are first needed
         (copy,) = tmp_path.glob("spill/*/*/*.csv")
         assert copy.read_text(encoding="utf-8") == "größe\nMüller\n"
         assert copy.parent.stat().st_mode & 0o77 == 0

@@ -21,18 +21,20 @@ from sqlglot import exp
 
 from dirty import SALT
 from discreet.core.unit import Unit
-from discreet.data.column import Category, Text
+from discreet.data.column import Category, Integer, Text
 from discreet.data.schema import Schema
 from discreet.data.view import Lookup, widened
 from discreet.query.aggregate import count, people, total
 from discreet.query.compile import compile_query
+from discreet.query.grid import grid_for
 from discreet.query.key import key
 from discreet.query.question import Query
+from discreet.query.tally import compile_tally
 
 OLD = int(sqlglot.__version__.split(".")[0]) < 30
 pytestmark = pytest.mark.skipif(OLD, reason="translating these dialects takes sqlglot 30 or newer")
 DIALECTS = ["bigquery", "snowflake", "trino"]
-LONG = ["aggregates", "tables of persons"]
+LONG = ["aggregates", "tables of persons", "keys of rows"]
 KINDS = [kind for kind in EVERY_KIND if kind != "times"]  # how these engines have seconds is still to be looked up
 
 # What each engine documents, of what a question needs. A new name here is a function someone looked up.
@@ -52,6 +54,7 @@ DOCUMENTED = {
 # Functions DuckDB lacks, as their documentation has them; hashes may be any.
 MACROS = """
 CREATE MACRO bitwise_right_shift(x, n) AS ((x >> n) & ((1::BIGINT << (64 - n)) - 1));
+CREATE MACRO bitwise_left_shift(x, n) AS (x::BIGINT << n);
 CREATE MACRO ieee_divide(a, b) AS (a::DOUBLE / b::DOUBLE);
 CREATE MACRO farm_fingerprint(x) AS ((hash(x) >> 1)::BIGINT - (1::BIGINT << 61));
 CREATE MACRO to_utf8(x) AS encode(x);
@@ -210,3 +213,22 @@ def test_a_change_of_meaning_is_caught():
     for old, new in [("< 2", "< 1"), ("IS_NAN", "NOT IS_NAN"), (">= ", "> "), ("BITWISE_XOR", "BITWISE_AND")]:
         assert old in text
         assert translated(text.replace(old, new), "trino") != wanted, old
+
+
+@pytest.mark.parametrize("unit", [Unit(), Unit("p", groups=2, rows=3), Unit("p", groups=2, rows=3, rows_total=4)])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_bins_of_quantiles_mean_what_they_should(dialect, unit):
+    """Persons are whole numbers here: of text, each engine has a hash of its own."""
+    declared = Schema("t", {"m": Integer(0, 100, nullable=True), "n": Integer(-3, 5, nullable=False)}, unit)
+    query = Query(None, (key("n"),), (("rows", count()),)).checked(declared)
+    grid, salt = grid_for(declared.columns["m"], 16), list(range(1_000_003, 1_000_013))
+
+    def tallied(table):
+        return compile_tally(query, declared, "m", grid, table, salt)
+
+    with on_duckdb().open() as connection:
+        wanted = connection.integers(tallied(connection.table))
+    sql = str(ibis.to_sql(tallied(table_on(dialect)), dialect=dialect))
+    found = database().execute(parsed(sql, dialect).transform(_encoded).sql("duckdb")).fetchall()
+    assert sorted(found) == sorted(zip(*(column.tolist() for column in wanted.values()), strict=True))
+    assert len(found) > 9

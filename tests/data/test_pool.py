@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -17,7 +18,7 @@ import pytest
 
 from discreet.data import pool as module
 from discreet.data import source as sources
-from discreet.data.pool import IDLE, Engine, Pool, fixed_settings
+from discreet.data.pool import IDLE, Engine, Pool, fixed_settings, interrupted
 from discreet.data.source import Source, source_of
 from discreet.errors import InputError
 
@@ -192,7 +193,7 @@ def test_columns_that_changed_are_seen(pool, tmp_path):
 
 def test_names_and_types_are_all_that_is_asked_for_before_the_charge(pool, tmp_path, monkeypatch):
     """The engine is told which Parquet file, and asked for the columns: no statement asks for a row. Of a CSV file the
-    names are all there is, and it is asked nothing."""
+    names are all there is, and no engine is started."""
     seen: list[tuple[str, str]] = []
 
     class Spy:
@@ -215,8 +216,7 @@ def test_names_and_types_are_all_that_is_asked_for_before_the_charge(pool, tmp_p
     for name in ("t.csv", "t.parquet"):
         rewritten(tmp_path / name, [1, 2, 3])
     source_of(tmp_path / "t.csv").columns()
-    assert [name for name, _ in seen] == ["close"]
-    seen.clear()
+    assert seen == []
     source_of(tmp_path / "t.parquet").columns()
     (first, shown), *asked, (last, _) = seen
     assert (first, last) == ("execute", "close")
@@ -475,3 +475,50 @@ def test_an_engine_that_stored_codes_is_not_kept(pool):
             if stores:
                 connection.store(connection.table)
         assert len(pool._idle) == (0 if stores else 1)
+
+
+def test_an_engine_is_ended_after_so_many_questions(pool, monkeypatch):
+    monkeypatch.setattr(module, "QUESTIONS", 3)
+    used = []
+    for _ in range(6):
+        with pool.lent():
+            pass
+        used.append(list(pool._idle))
+    first, second = used[0][0], used[3][0]
+    assert used == [[first], [first], [], [second], [second], []]
+    assert first is not second
+
+
+ENDLESS = "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE (a.range * b.range) % 7 = 3"
+
+
+def test_an_engine_that_was_stopped_says_so(pool):
+    with suppress(StopIteration), pool.lent() as session:
+        done = threading.Event()
+
+        def stop() -> None:
+            while not done.wait(0.1):  # what comes before the engine has begun is lost
+                session.con.interrupt()
+
+        thread = threading.Thread(target=stop)
+        thread.start()
+        with pytest.raises(duckdb.InterruptException) as caught:
+            session.con.execute(ENDLESS).fetchall()
+        done.set()
+        thread.join()
+        assert interrupted(caught.value)
+        raise StopIteration  # such an engine is not used again
+    assert interrupted(RuntimeError("Query interrupted"))  # what it says after a signal
+    assert not interrupted(RuntimeError("another"))
+    assert not interrupted(duckdb.BinderException("a column that is called interrupted"))
+
+
+def test_an_engine_that_came_back_counts_as_lent_until_the_next_tick():
+    pool = Pool(1)
+    before = time.time() - 1
+    assert pool.lent_at(before) == 0
+    with pool.lent():
+        assert pool.lent_at(time.time()) == 1
+    assert pool.lent_at(before) == 1
+    assert pool.lent_at(time.time() + 1) == 0
+    pool.drain()

@@ -88,7 +88,7 @@ def test_fractions_of_an_integer_column_are_rounded_and_that_is_said(tmp_path, w
     """In 0.1 nothing said so, beside an interval without width."""
     curator = curator_of([1.5, 2.5, 3.5, 4.2], Integer(0, 10), way, tmp_path)
     offer = curator.table().agg(t=total("c"), m=mean("c")).plan(epsilon=EXACT)
-    said = "Values of c outside 0..10 go to the nearer end; fractions are rounded to whole numbers."
+    said = "Values of c outside 0..10 are clipped to the nearer bound; fractions are rounded to whole numbers."
     assert said in str(offer)
     release = offer.release()
     assert (release["t"], release["m"]) == ([13], [3.25])

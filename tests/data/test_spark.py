@@ -7,17 +7,19 @@ import sys
 import pytest
 
 import discreet
+import discreet.data.spark as spark_module
 from dirty import engine
 from discreet.data.column import Category, Integer
+from discreet.data.connection import Connection
 from discreet.data.schema import Schema
 from discreet.data.source import Source, source_of
-from discreet.data.spark import is_frame
-from discreet.errors import InputError, MissingExtraError, RunError
+from discreet.data.spark import answers, is_frame
+from discreet.errors import InputError, MissingExtraError, RunError, SourceError
 from discreet.ledger.budget import Budget
 from discreet.query.aggregate import count, people, total
 from discreet.query.key import key
 from discreet.query.question import Query
-from servers import spark, spark_address
+from servers import free_port, spark, spark_address
 
 SCHEMA = Schema(
     "visits", {"place": Category(["Ash", "Oak", "${env:HOME}"], nullable=False), "n": Integer(0, 5, nullable=True)}
@@ -176,3 +178,74 @@ def test_cached_tables_are_computed_once_and_forgotten(frame):
         assert held.storageLevel.useMemory
     assert not session.catalog.tableExists(name)
     assert not held.storageLevel.useMemory
+
+
+@pytest.fixture
+def remote(frame):
+    """A table of Spark Connect by its address, and the session that is kept for its names and types."""
+    frame.write.mode("overwrite").saveAsTable("visits_far")
+    source = source_of(spark_address(), "default.visits_far")
+    source.columns()
+    return source, lambda: spark_module._remote[spark_address()]
+
+
+def test_a_session_that_the_cluster_has_forgotten_is_opened_anew(remote, tmp_path):
+    source, kept = remote
+    first = kept()
+    first.client.release_session()  # as a restart of the server does to all of them
+    assert not answers(first)
+    source.reach()
+    assert kept() is not first
+    assert engine(source, QUESTION, SCHEMA) == ANSWER
+
+
+def test_a_cluster_that_is_not_there_costs_nothing(remote, tmp_path, monkeypatch):
+    source, _ = remote
+    nowhere = source_of(f"sc://127.0.0.1:{free_port()}", "default.visits_far")
+    with pytest.raises(SourceError, match="that can be reached"):
+        nowhere.reach()
+    curator = discreet.open(source, SCHEMA, ledger=tmp_path / "books.db", budget=Budget(9), create=True)
+    monkeypatch.setattr(type(source), "reach", lambda self: nowhere_reach(nowhere.place))
+    with pytest.raises(SourceError):
+        curator.question(QUESTION).plan(epsilon=1).release(release="r1")
+    assert curator.standing()[0].spent.amount == 0
+
+
+nowhere_reach = spark_module.reach
+
+
+def test_each_question_has_a_session_of_its_own(remote):
+    source, kept = remote
+    with source.open() as one, source.open() as other:  # the first would keep the second waiting for ever
+        sessions = {each._backend._session.session_id for each in (one, other)}
+        assert len(sessions | {kept().session_id}) == 3
+    assert answers(kept())
+
+
+def test_a_session_that_is_lost_in_a_run_is_replaced_under_one_charge(remote, tmp_path, monkeypatch):
+    source, _ = remote
+    cuts, real = [1], Connection._integers
+
+    def cut(self, expression):
+        if cuts:
+            cuts.pop()
+            self._backend._session.client.release_session()
+        return real(self, expression)
+
+    monkeypatch.setattr(Connection, "_integers", cut)
+    curator = discreet.open(source, SCHEMA, ledger=tmp_path / "books.db", budget=Budget(90), create=True)
+    table = curator.question(QUESTION).plan(epsilon=80).release(release="r1")
+    assert list(table.columns["rows"]) == [2, 1, 1]
+    assert curator.standing()[0].spent.amount == 80
+    assert [record.kind for record in curator.ledger.records() if record.release == "r1"][:2] == ["charge", "note"]
+
+
+def test_a_frame_whose_session_ended_is_refused_before_it_costs_anything(frame):
+    from pyspark.sql.connect.session import SparkSession
+
+    session = SparkSession(spark_address())
+    source = source_of(session.sql("SELECT 'Ash' AS place, 1 AS n"))
+    source.reach()
+    session.client.release_session()
+    with pytest.raises(SourceError, match="Its session has ended"):
+        source.reach()

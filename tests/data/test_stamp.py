@@ -9,7 +9,7 @@ from discreet.curator import open_curator
 from discreet.data.column import Integer
 from discreet.data.schema import Schema
 from discreet.data.source import Source, source_of
-from discreet.data.stamp import Stamp
+from discreet.data.stamp import Stamp, rights_to_write
 from discreet.errors import InputError
 from discreet.ledger.budget import Budget
 from discreet.ledger.ledger import Ledger
@@ -212,3 +212,21 @@ def test_a_join_with_a_table_that_has_no_version_has_none(tmp_path):
     (tmp_path / "visits.csv").write_text("age\n30\n40\n")
     assert before.same(ledger.version_of(source)) is False
     assert json.dumps(before.to_json())
+
+
+def test_what_a_role_may_do_with_a_table():
+    psycopg = pytest.importorskip("psycopg")
+    address = fresh_schema()
+    role = f"reader{time.time_ns()}"
+    with psycopg.connect(address, autocommit=True) as connection:
+        (schema,) = connection.execute("SELECT current_schema()").fetchone()
+        connection.execute("CREATE TABLE visits (age int)")
+        connection.execute(f"CREATE ROLE {role} LOGIN; GRANT USAGE ON SCHEMA {schema} TO {role}")
+        connection.execute(f"GRANT SELECT ON visits TO {role}")
+        reader = address.replace("postgres:@", f"{role}@", 1)
+        assert rights_to_write(reader, "visits") == []
+        connection.execute(f"GRANT DELETE, INSERT ON visits TO {role}")
+        assert rights_to_write(reader, "visits") == ["INSERT", "DELETE"]
+        assert rights_to_write(reader, "none of the tables") == []
+        assert rights_to_write(address, "visits") == ["do everything (it is a superuser)"]
+        connection.execute(f"DROP OWNED BY {role}; DROP ROLE {role}")

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from discreet.data.expression.node import when as when
     from discreet.data.join import Join as Join
     from discreet.data.layout import Layout as Layout
+    from discreet.data.registry import SourceKind as SourceKind
+    from discreet.data.registry import register_source as register_source
     from discreet.data.schema import Schema as Schema
     from discreet.data.source import Connection as Connection
     from discreet.data.source import Source as Source
@@ -53,6 +55,10 @@ __getattr__, __dir__, __all__ = lazy(
         "expression.node": ("Expression", "col", "when"),
         "join": ("Join",),
         "layout": ("Layout",),
+        "registry": (
+            "SourceKind",
+            "register_source",
+        ),
         "schema": ("Schema",),
         "source": (
             "Connection",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -74,6 +75,22 @@ class Columns(dict[str, Column]):
         made = {self.slot(text): self.expression(text) for text in texts}
         return with_expressions(made, table, self) if made else table
 
+    def _unquoted(self, text: str, use: str) -> InputError | None:
+        """The refusal of a text with a name such as 2020 or select in it, read as a number or a word of SQL."""
+        plain = re.sub(r"\"[^\"]*\"|'[^']*'", " ", text)
+        for name in self:
+            if re.fullmatch(r"\w+", name) and quoted(name) != name and re.search(rf"(?<![\w.]){name}(?![\w.])", plain):
+                hint = f'The column {name} is written "{name}" here.'
+                return InputError(use, text, "an expression with such names in double quotes", hint)
+        return None
+
+    def _misspelt(self, text: str) -> bool:
+        """Whether a text is most likely one of the columns with signs or blanks in their names, written wrongly."""
+        from difflib import get_close_matches  # only where something is wrong already
+
+        odd = [name.casefold() for name in self if not name.isidentifier()]
+        return bool(get_close_matches(text.casefold(), odd, n=1, cutoff=0.8))
+
     def _expression(self, text: str, use: str) -> tuple[str, Expression, Domain]:
         known = self._read.get(text)  # read once: another thread may empty it
         if known is None:
@@ -84,8 +101,11 @@ class Columns(dict[str, Column]):
                 read = read_expression(text, use)
             except InputError as problem:
                 strange = InputError(use, text, "a declared column or an expression", among=sorted(self))
-                raise strange if " " not in text.strip() and "(" not in text else problem from None
+                named = (" " not in text.strip() and "(" not in text) or self._misspelt(text)
+                raise (self._unquoted(text, use) or (strange if named else problem)) from None
             made = resolve(read, self, use)
+            if not columns_in(made) and (meant := self._unquoted(text, use)) is not None:
+                raise meant
             domains = Domains(self)
             canonical = made.name if isinstance(made, Name) else str(made)
             known = canonical, made, domain_of(made, domains)

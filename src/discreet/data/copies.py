@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from discreet.core.deadline import passed
 from discreet.data.encoding import FALLBACK, copy_as_utf8
 from discreet.data.files import as_pattern
 from discreet.data.pool import restart
@@ -25,6 +26,25 @@ class Copies:
         self._stack = ExitStack()
         self._count = 0
         self._views: dict[str, tuple[str, list[str], dict[str, Any]]] = {}
+        self.frames: dict[str, Any] = {}
+        """Tables in memory that were shown to the engine, by the name they have there."""
+        self._arrows: dict[Any, Any] = {}
+
+    @property
+    def views(self) -> frozenset[str]:
+        """The names that files were shown to the engine under."""
+        return frozenset(self._views)
+
+    @property
+    def made(self) -> bool:
+        """Whether anything was copied."""
+        return self._folder is not None
+
+    def arrow(self, frame: Any) -> Any:
+        """A table in memory as Arrow: the same rows for all of a job, whatever becomes of the table meanwhile."""
+        if frame not in self._arrows:
+            self._arrows[frame] = frame.arrow(rows=True)
+        return self._arrows[frame]
 
     def _fresh(self) -> Path:
         """A new folder for one copy."""
@@ -56,8 +76,10 @@ class Copies:
         """Put copies in the place of Parquet files with values that the engine fails on; whether there were any.
 
         It is for after a failure, and done once: files are nearly always as they say, and a look at each would cost
-        as much as a question.
+        as much as a question. What was stopped did not fail on a value.
         """
+        if passed():
+            return False
         old, self._views = self._views, {}
         new = {
             name: (kind, [self._readable(file) for file in files] if kind == "parquet" else files, options)

@@ -147,7 +147,12 @@ _VALUES = {
 def read_first_line(path: str, delimiter: str) -> list[str]:
     """The cells of the first line of a file."""
     with open_text(path) as file:
-        return next(csv.reader(file, delimiter=delimiter), [])
+        try:
+            return next(csv.reader(file, delimiter=delimiter), [])
+        except csv.Error:  # nothing of the line is repeated: it may hold somebody's values
+            allowed = f"one whose first line holds values of at most {csv.field_size_limit():,} characters"
+            hint = "Look at the delimiter, and for a double quote that is never closed."
+            raise InputError("source", Path(path).name, allowed, hint) from None
 
 
 def header_problem(cells: Sequence[str]) -> str | None:

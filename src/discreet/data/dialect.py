@@ -21,9 +21,11 @@ __all__ = [
     "holds_nothing",
     "in_micros",
     "joins",
+    "joins_quickly",
     "listed",
     "looked_up",
     "named_types",
+    "shuffles",
 ]
 
 Expression = Any  # ibis expressions carry no useful static types here
@@ -38,8 +40,19 @@ _JOINS = ("duckdb", "postgres", "pyspark")
 
 def engine_of(table: Expression) -> str:
     """The engine a table belongs to. One that belongs to none is in memory, which is where DuckDB reads it."""
-    names = {engine.name for engine in table._find_backends()[0]}
-    return names.pop() if names else "duckdb"
+    from ibis.expr.operations import DatabaseTable, Relation, SQLQueryResult, Value
+
+    # From table to table, past what is computed of them: thousands of nodes, which ibis would all look at.
+    left, seen = [table.op()], set()
+    while left:
+        node = left.pop()
+        if isinstance(node, DatabaseTable | SQLQueryResult):
+            return str(node.source.name)
+        if node not in seen:
+            seen.add(node)
+            below = node.relations if isinstance(node, Value) else node.__children__
+            left.extend(each for each in below if not (isinstance(node, Relation) and isinstance(each, Value)))
+    return "duckdb"
 
 
 def holds_nothing(kind: Any) -> bool:
@@ -169,6 +182,16 @@ def _own_hash(text: Expression, engine: str) -> Expression:
 def joins(engine: str) -> bool:
     """Whether public tables are joined to the rows here; elsewhere their keys are compared one by one."""
     return engine in _JOINS
+
+
+def joins_quickly(engine: str) -> bool:
+    """Whether a table joined to a small sum of itself takes less than the same by sorting it, and is read once."""
+    return engine == "duckdb"
+
+
+def shuffles(engine: str) -> bool:
+    """Whether rows are sent between machines to be brought together, which costs more than whatever is done there."""
+    return engine == "pyspark"
 
 
 def listed(columns: Mapping[str, Sequence[Any]], kinds: Mapping[str, str], engine: str) -> Expression:

@@ -6,17 +6,19 @@ counts once, however many names it has, and a folder is no file, whatever its na
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.errors import InputError
 
-__all__ = ["DELIMITERS", "Files", "absolute", "as_pattern", "data_folders", "files_at"]
+__all__ = ["DELIMITERS", "ENDINGS", "Files", "absolute", "as_pattern", "common_kind", "data_folders", "files_at"]
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
-_ENDINGS = {"parquet": {".parquet", ".pq"}, "csv": set(DELIMITERS), "duckdb": {".duckdb", ".ddb"}}
+ENDINGS = {"parquet": {".parquet", ".pq"}, "csv": set(DELIMITERS), "duckdb": {".duckdb", ".ddb"}}
 _WILD = "*?["
+_YOUNG = 2 * 10**9  # nanoseconds: no clock of a file system is slower
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -35,7 +37,7 @@ class Files:
         if not paths:
             hint = "There were some when it was opened. Nothing was spent."
             raise InputError("source", self.place, f"the place of {self.kind} files: nothing is there now", hint)
-        if _kind(paths) != self.kind:
+        if common_kind(paths) != self.kind:
             hint = "Nothing was spent. Keep one kind of file in a folder, or name the files: folder/*.csv."
             raise InputError("source", self.place, f"the place of {self.kind} files only", hint)
         for path in paths:
@@ -57,6 +59,23 @@ class Files:
                     continue  # gone since it was listed: a state of its own
                 stamps.append((file.relative_to(root).as_posix(), status.st_size, status.st_mtime_ns))
         return stamps
+
+    def mark(self) -> Hashable | None:
+        """What changes whenever a file is written, replaced, added or taken away; None while that cannot be told.
+
+        The clock of a file system may stand still for a while: of a file that was written this very moment nobody
+        knows whether it is written once more in the same one.
+        """
+        marks, now = [], time.time_ns()
+        for path in self.paths():
+            try:
+                file = Path(path).stat()
+            except OSError:
+                return None
+            if now - max(file.st_mtime_ns, file.st_ctime_ns) < _YOUNG:
+                return None
+            marks.append((path, file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns, file.st_ctime_ns))
+        return tuple(marks)
 
     @property
     def root(self) -> Path:
@@ -86,7 +105,7 @@ def files_at(place: str, kinds: str) -> Files:
     paths = _paths(place)
     if not paths:
         raise InputError("source", place, f"{kinds}: nothing is there")
-    kind = _kind(paths)
+    kind = common_kind(paths)
     if kind is None:
         endings = ", ".join(sorted({Path(path).suffix.lower() for path in paths}))
         raise InputError("source", place, f"{kinds}: files here end in {endings}")
@@ -105,7 +124,7 @@ def data_folders(place: str) -> set[Path]:
 def _paths(place: str) -> list[str]:
     path = Path(place)
     if path.is_dir():
-        known = set().union(_ENDINGS["parquet"], _ENDINGS["csv"])
+        known = set().union(ENDINGS["parquet"], ENDINGS["csv"])
         return _once(str(file) for file in path.rglob("*") if file.suffix.lower() in known and file.is_file())
     if path.exists():
         return [place]
@@ -124,9 +143,10 @@ def _once(paths: Iterable[str]) -> list[str]:
     return list(names.values())
 
 
-def _kind(paths: list[str]) -> str | None:
+def common_kind(paths: list[str]) -> str | None:
+    """What kind of file all names end as; None where they differ, or are of none."""
     endings = {Path(path).suffix.lower() for path in paths}
-    kind = next((kind for kind, allowed in _ENDINGS.items() if endings <= allowed), None)
+    kind = next((kind for kind, allowed in ENDINGS.items() if endings <= allowed), None)
     return None if kind == "duckdb" and len(paths) > 1 else kind
 
 

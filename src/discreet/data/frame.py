@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -51,6 +51,10 @@ class Frame:
             # A stream can be read once only.
             return cls(table.read_all() if hasattr(table, "read_all") else table, kind)
         return None
+
+    def mark(self) -> Hashable:
+        """The names and types of its columns. What is in them may change, and is looked at each time."""
+        return tuple((field.name, str(field.type)) for field in self.arrow(rows=False).schema)
 
     def arrow(self, *, rows: bool) -> Any:
         """The table as Arrow; without rows, only its names and types."""

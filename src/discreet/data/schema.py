@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol
 
 from discreet.core.digest import digest_of
 from discreet.core.unit import Neighbours, Unit
-from discreet.data.column import Column, Integer, Real, Text, column_from, column_to
+from discreet.data.column import Boolean, Column, Integer, Real, Text, column_from, column_to
 from discreet.data.columns import Columns
 from discreet.data.expression import Domain, Expression
 from discreet.data.instant import check_timezone
@@ -270,7 +270,8 @@ class Schema:
         column = self.column(name, use)
         if not isinstance(column, (Integer, Real)):
             numbers = [key for key, kind in self.columns.items() if isinstance(kind, (Integer, Real))]
-            raise InputError(use, name, "a numeric column", among=sorted(numbers))
+            hint = f"The part of rows where it is true: share({name})." if isinstance(column, Boolean) else ""
+            raise InputError(use, name, "a numeric column", hint, among=sorted(numbers))
         return column
 
 
@@ -283,7 +284,7 @@ def read_tables(path: str | Path) -> dict[str, Any]:
         raise InputError("schema", str(path), f"a readable file ({problem.strerror})", hint) from None
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
+    except ValueError as problem:  # of TOML; or of Python, which reads no number of thousands of digits
         raise InputError("schema", str(path), f"valid TOML ({problem})") from None
 
 

@@ -1,4 +1,4 @@
-"""Where private data lives. This is the only module that opens it, and the only one that runs an expression on it.
+"""Where private data lives. This is the only module that opens it; `connection` runs expressions on it.
 
 `Source.columns()` reads names and stored types, which are public; `Source.open()` is for the one door.
 """
@@ -7,138 +7,40 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-import uuid
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-import numpy as np
-from numpy.typing import NDArray
-
 from discreet.core.version import DataVersion
 from discreet.core.wire import Json
-from discreet.data.code_table import CodeTable
 from discreet.data.column import Column
+from discreet.data.connection import Connection, Memory
 from discreet.data.copies import Copies
 from discreet.data.csv_file import read_first_line, readable
 from discreet.data.dialect import named_types
-from discreet.data.files import DELIMITERS, Files, files_at
+from discreet.data.files import DELIMITERS, ENDINGS, Files, files_at
 from discreet.data.frame import Frame
+from discreet.data.interruption import interruptible, watched
 from discreet.data.layout import Layout
+from discreet.data.memory import stated_memory
+from discreet.data.objects import OBJECT_STORES, Objects, objects_at
 from discreet.data.parquet_file import Drift, read_parquet
-from discreet.data.pool import engines, fixed_settings, retire
-from discreet.data.spark import FrameCache, files_read, is_frame, shown, with_zones
+from discreet.data.pool import connect, engines, fixed_settings
+from discreet.data.postgres import Address, sessions
+from discreet.data.registry import SourceKind, kind_for, known_words, register_source
+from discreet.data.source_cache import SourceCache
+from discreet.data.spark import FrameCache, files_read, is_frame, reach, shown, with_zones
 from discreet.data.spill import Spill
 from discreet.data.stamp import Stamp, write_counters
-from discreet.errors import DiscreetError, InputError, MissingExtraError, Phrase, kind_of
+from discreet.errors import DiscreetError, InputError, Phrase, kind_of
 
 __all__ = ["Connection", "Source", "source_of"]
 
-_KINDS = (
-    "a CSV or Parquet file, glob or folder, a DuckDB file, postgresql://..., spark://..., sc://..., "
-    "or an Arrow/pandas/Polars/Spark table"
-)
 Found = TypeVar("Found")
-_DEEP = 20_000  # frames: what writes SQL calls itself for every piece of a nested expression
-_WHOLE = ("tinyint", "smallint", "int", "bigint")  # as Spark calls them
-_POSTGRES = "SET TimeZone = 'UTC'; SET default_transaction_read_only = on"
-
-
-class Connection:
-    """Private data, opened. Lives inside the one door."""
-
-    def __init__(
-        self,
-        backend: Any,
-        table: Any,
-        copies: Copies | None = None,
-        cache: FrameCache | None = None,
-        in_memory: bool = False,
-    ) -> None:
-        self._backend = backend
-        self._cache = cache
-        self._in_memory = in_memory
-        self._copies = copies
-        self.table = table
-
-    def integers(self, expression: Any) -> dict[str, NDArray[np.int64]]:
-        """Run an expression whose columns are all integers."""
-        return self._run(self._integers, expression)
-
-    def values(self, expression: Any) -> dict[str, list[Any]]:
-        """Run an expression whose columns are integers or bytes; a missing value is None."""
-        return self._run(self._values, expression)
-
-    def store(self, codes: Any) -> CodeTable | None:
-        """Have the engine keep a table of codes, c0, c1, ..., for as long as it is open; None where it keeps none."""
-        if self._backend.name != "duckdb":
-            return None
-        retire(self._backend)
-        name = f"codes_{uuid.uuid4().hex}"  # an engine may be open more than once
-        self._run(lambda expression: self._backend.create_table(name, expression, temp=True), codes)
-        return CodeTable(self._backend, name, limited="many" in codes.columns)
-
-    def cached(self, codes: Any) -> Any:
-        """The same table, which Spark computes once while it is open; `store` is for other engines."""
-        return codes if self._cache is None else self._cache.cached(codes)
-
-    def bind(self) -> None:
-        """Have the engine compile the table; no row of it is read."""
-        self._fetched(self.table.limit(0))
-
-    def _run(self, run: Callable[[Any], Found], expression: Any) -> Found:
-        """Once more, if it failed on a value that the engine could not read: no value may make a run fail."""
-        try:
-            return run(expression)
-        except RecursionError:
-            sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEEP))
-        except Exception:
-            if self._copies is None or not self._copies.reread(self._backend):
-                raise
-        return run(expression)
-
-    def _integers(self, expression: Any) -> dict[str, NDArray[np.int64]]:
-        if self._in_memory:  # only ibis knows how to show the engine such a table
-            answer = self._backend.to_pyarrow(expression)
-            return {name: answer.column(name).to_numpy().astype(np.int64) for name in answer.column_names}
-        if self._backend.name == "duckdb":
-            columns = self._backend.raw_sql(self._backend.compile(expression)).fetchnumpy()
-            return {name: column.astype(np.int64) for name, column in columns.items()}
-        if self._backend.name == "pyspark" and (columns := self._columns(expression)) is not None:
-            return columns
-        names, rows = self._fetched(expression)
-        # As plain tuples: numpy would ask every one of Spark's rows whether it is an array.
-        found = np.array(list(map(tuple, rows)), dtype=np.int64).reshape(-1, len(names))
-        return {name: found[:, place] for place, name in enumerate(names)}
-
-    def _columns(self, expression: Any) -> dict[str, NDArray[np.int64]] | None:
-        """Whole columns from Spark, where its version hands them over: millions of numbers, not so many rows."""
-        answer = self._backend.raw_sql(self._backend.compile(expression))
-        if not hasattr(answer, "toArrow") or any(kind not in _WHOLE for _, kind in answer.dtypes):
-            return None
-        found = answer.toArrow()
-        return {name: found.column(name).to_numpy().astype(np.int64) for name in found.column_names}
-
-    def _values(self, expression: Any) -> dict[str, list[Any]]:
-        if self._in_memory:
-            answer = self._backend.to_pyarrow(expression)
-            return {name: answer.column(name).to_pylist() for name in answer.column_names}
-        names, rows = self._fetched(expression)
-        return {
-            name: [bytes(row[place]) if isinstance(row[place], bytearray) else row[place] for row in rows]
-            for place, name in enumerate(names)
-        }
-
-    def _fetched(self, expression: Any) -> tuple[list[str], list[Any]]:
-        """Past ibis, which would load pandas for this: that takes longer than most questions."""
-        answer = self._backend.raw_sql(self._backend.compile(expression))
-        if self._backend.name == "pyspark":
-            return answer.columns, answer.collect()
-        return [column[0] for column in answer.description], answer.fetchall()
+_POOLED = {"csv", "parquet", "frame"}  # what the engines that are kept read
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -154,6 +56,7 @@ class Source:
     declared: DataVersion | None = None
     layout: Layout = field(default_factory=Layout)  # how a CSV file is written
     written: Mapping[str, Column] = field(default_factory=dict, hash=False)  # the columns whose text follows it
+    cache: SourceCache = field(default_factory=SourceCache, init=False, compare=False)  # of this source alone
 
     def __repr__(self) -> str:
         return f"<private {self.kind}>"
@@ -172,8 +75,11 @@ class Source:
         """Column names and stored types: public, and all there is to read without paying."""
         problem: InputError | None = None
         try:
-            with self._connected(None) as connection:
-                return {name: str(kind) for name, kind in connection.table.schema().items()}
+            if self.kind == "csv" and self.view is None:  # text all of it: to say so, no engine need be loaded
+                with self.near() as near:
+                    _, how = readable(near.place.paths(), self.names, None, self.layout.delimiter)
+                return dict.fromkeys(how["columns"], "string")
+            return dict(self._remembered("columns", self._stored))
         except DiscreetError:
             raise
         except Exception:
@@ -182,12 +88,38 @@ class Source:
         # Outside the handler: what an engine says about a file may quote a line of it.
         raise problem
 
+    def _stored(self) -> dict[str, str]:
+        with self.near() as near, near._connected(None) as connection:
+            return {name: str(kind) for name, kind in connection.table.schema().items()}
+
     def drift(self) -> dict[str, Drift]:
         """The columns that files of one folder do not store alike: public, as their types are."""
-        if self.kind != "parquet":
-            return {}
-        with engines.lent() as backend:
-            return dict(read_parquet(backend, self.place, Copies()).drift)
+        return dict(self._remembered("drift", self._drift)) if self.kind == "parquet" else {}
+
+    def _drift(self) -> dict[str, Drift]:
+        with self.near() as near, engines.lent() as backend:
+            return dict(read_parquet(backend, near.place, Copies()).drift)
+
+    def _remembered(self, what: str, compute: Callable[[], Found]) -> Found:
+        """What is known of the data as it is now, or else computed, and remembered where that state is known."""
+        mark = self._mark()
+        key = None if mark is None else (what, mark)
+        return self.cache.of(key, compute, lambda: self._mark() == mark)
+
+    def _mark(self) -> Hashable | None:
+        """What changes with every write to the files, or with the columns of a table in memory; None if unknown."""
+        marks = [source.place.mark() for source in (self, *dict(self.others).values()) if source.kind in _POOLED]
+        return None if len(marks) <= len(self.others) or None in marks else tuple(marks)
+
+    def widened(self, names: tuple[str, ...], view: Callable[[Any, Mapping[str, Any]], Any] | None) -> Source:
+        """The same source with another view, which these names tell from others: one object for the same names."""
+
+        def made() -> Source:
+            found = replace(self, view=view)
+            object.__setattr__(found, "cache", self.cache.within(names))  # one memory, whatever expressions are asked
+            return found
+
+        return self.cache.of(("view", names), made)
 
     def check_view(self) -> None:
         """Have the engine compile the view, of no row: what it cannot compute is refused before anything is spent."""
@@ -219,8 +151,9 @@ class Source:
 
     def first_line(self) -> list[str]:
         """The first line of a CSV file: names if it is a header. Whoever asks shows none of it before that is known."""
-        file = self.place.paths()[0]
-        return read_first_line(file, self.layout.delimiter or DELIMITERS[Path(file).suffix.lower()])
+        with self.near() as near:
+            file = near.place.paths()[0]
+            return read_first_line(file, self.layout.delimiter or DELIMITERS[Path(file).suffix.lower()])
 
     def version(self, key: bytes) -> DataVersion:
         """Which state the data is in: as declared, or by what tells of writes. No row is read, and nobody can read
@@ -242,7 +175,7 @@ class Source:
 
     def _stamp(self) -> Stamp:
         """What tells of writes to this source alone."""
-        if isinstance(self.place, Files):
+        if isinstance(self.place, Files | Objects):
             return Stamp("files", [list(stamp) for stamp in self.place.stamps()])
         if isinstance(self.place, Frame):
             columns = self.place.arrow(rows=False).schema
@@ -265,8 +198,46 @@ class Source:
     @contextmanager
     def open(self) -> Iterator[Connection]:
         """The data itself. Called by the one door only, after the charge is durable."""
-        with Copies() as copies, self._connected(copies) as connection:
+        with (
+            self.near(rows=True) as near,
+            Copies() as copies,
+            near._connected(copies) as connection,
+            interruptible(connection._backend),
+            watched(connection._backend),
+        ):
             yield connection
+
+    def reach(self) -> None:
+        """Have the data within reach, or say that it is not: before anything is spent, and without a look at a row."""
+        if self.kind == "postgres":
+            sessions.reach(self.place)
+        elif self.kind == "spark":
+            reach(self.place)
+        else:
+            with self.near(rows=True):
+                pass
+
+    @contextmanager
+    def near(self, *, rows: bool = False) -> Iterator[Source]:
+        """The same source with objects, its own and those it joins, as files of this machine for as long as this lasts.
+
+        Without `rows` there are only names and types in them.
+        """
+        every = (self, *(other for _, other in self.others))
+        if not any(isinstance(source.place, Objects) for source in every):
+            yield self
+            return
+        with ExitStack() as stack:
+
+            def local(source: Source) -> Source:
+                if not isinstance(source.place, Objects):
+                    return source
+                copies = source.place.copied() if rows else source.place.outline()
+                return replace(source, place=stack.enter_context(copies))
+
+            found = replace(local(self), others=tuple((name, local(other)) for name, other in self.others))
+            object.__setattr__(found, "cache", self.cache)
+            yield found
 
     @contextmanager
     def _connected(self, copies: Copies | None) -> Iterator[Connection]:
@@ -274,37 +245,40 @@ class Source:
         import ibis
 
         if self.kind == "spark":
-            with shown(self.place, self.table) as (session, name), FrameCache(ibis.pyspark.connect(session)) as cache:
+            with (
+                shown(self.place, self.table, own=copies is not None) as (session, name),
+                FrameCache(ibis.pyspark.connect(session)) as cache,
+            ):
                 table = with_zones(cache.backend.table(name), session, name)
                 yield Connection(cache.backend, self._widened(cache.backend, table, copies), cache=cache)
             return  # the session is not ours to end
+        if self.kind == "postgres":
+            with sessions.lent(self.place) as backend:
+                yield Connection(backend, self._widened(backend, self._read(backend, copies), copies), copies)
+            return
         kinds = {self.kind, *(other.kind for _, other in self.others)}
         frames = "frame" in kinds
-        if (
-            kinds <= {"csv", "parquet", "frame"} and not _memory()
-        ):  # who limits memory wants none held between questions
+        if kinds <= _POOLED and stated_memory() is None:  # who limits memory wants none held between questions
             with engines.lent() as backend:
-                table = self._widened(backend, self._read(backend, copies), copies)
-                yield Connection(backend, table, copies, in_memory=frames)
+                mark = None if copies is None else self._mark()
+                memory = None if mark is None else Memory(self.cache, mark, lambda: self._mark() == mark)
+
+                def table() -> Any:
+                    return self._widened(backend, self._read(backend, copies), copies)
+
+                yield Connection(backend, table, copies, in_memory=frames, memory=memory)
             return
         with Spill() as spill:
             yield from self._local(str(spill.path), copies)
 
     def _local(self, spill: str, copies: Copies | None) -> Iterator[Connection]:
-        """By PostgreSQL, or a DuckDB of its own that spills to a folder nobody else can read."""
-        import ibis
-
-        if self.kind == "postgres":
-            try:
-                backend = ibis.connect(self.place)
-            except ImportError:
-                raise MissingExtraError("postgres", "psycopg") from None
-            settings = _POSTGRES
-        else:
-            settings = "; ".join(f"SET {name} = {value}" for name, value in fixed_settings().items())
-            settings = settings.format(spill=spill.replace("'", "''")) + _memory()
-            database = self.place.paths()[0] if self.kind == "duckdb" else ":memory:"
-            backend = ibis.duckdb.connect(database, read_only=self.kind == "duckdb")
+        """By a DuckDB of its own that spills to a folder nobody else can read."""
+        limit = stated_memory()
+        fixed = fixed_settings() | ({} if limit is None else {"memory_limit": f"'{limit}'"})
+        settings = "; ".join(f"SET {name} = {value}" for name, value in fixed.items())
+        settings = settings.format(spill=spill.replace("'", "''"))
+        database = self.place.paths()[0] if self.kind == "duckdb" else ":memory:"
+        backend = connect(database, read_only=self.kind == "duckdb")
         try:
             backend.raw_sql(settings)
             table = self._widened(backend, self._read(backend, copies), copies)
@@ -325,7 +299,11 @@ class Source:
             return self.layout.plain(copies.read(backend, "csv", files, **options), self.written)
         if self.kind == "parquet":
             return read_parquet(backend, self.place, copies or Copies()).table
-        return ibis.memtable(self.place.arrow(rows=copies is not None))
+        if copies is None:
+            return ibis.memtable(self.place.arrow(rows=False))
+        table = ibis.memtable(copies.arrow(self.place))
+        copies.frames[table.get_name()] = self.place
+        return table
 
     def _widened(self, backend: Any, table: Any, copies: Copies | None) -> Any:
         if self.view is None:
@@ -344,42 +322,44 @@ class Source:
         return replace(self, others=tuple(others.items()))
 
 
-def _memory() -> str:
-    """How much memory DuckDB may take, if the environment says so."""
-    limit = os.environ.get("DISCREET_MEMORY", "")
-    if not limit:
-        return ""
-    if not re.fullmatch(r"[1-9]\d*(\.\d+)? ?[KMGT]i?B", limit, re.ASCII):
-        raise InputError("DISCREET_MEMORY", limit, "an amount of memory, such as 4GB")
-    return f"; SET memory_limit = '{limit}'"
-
-
 def source_of(place: Any, table: str | None = None) -> Source:
     """Read what a person named as their data."""
     if isinstance(place, Source):
         return place
     if isinstance(place, (str, os.PathLike)):
-        return _from_text(os.fspath(place), table)
+        named = os.fspath(place)
+        return kind_for(named).open(named, table)
     if is_frame(place):
         return Source("spark", place)
     frame, kind = Frame.of(place), kind_of(place)
     del place  # it may be data of a kind we cannot read: no traceback is to show it
     if frame is None:
-        raise InputError("source", kind, _KINDS)
+        raise InputError("source", kind, known_words())
     return Source("frame", frame)
 
 
-def _from_text(place: str, table: str | None) -> Source:
-    if place.startswith(("postgresql://", "postgres://")):
-        address, named = _address(place)
-        return Source("postgres", address, _named(table or named, "table=, or postgresql://.../database?table=NAME"))
-    if place.startswith(("spark://", "sc://")):
-        address, _, named = place.partition("?table=")
-        return Source("spark", address, _named(table or named, "table=, such as table='db.visits'"))
-    if "://" in place:
-        raise InputError("source", place.split("://")[0] + "://...", _KINDS)
-    files = files_at(place, _KINDS)
+def _files(place: str, table: str | None) -> Source:
+    files = files_at(place, known_words())
     return Source(files.kind, files, _named(table, "table=") if files.kind == "duckdb" else None)
+
+
+def _postgres(place: str, table: str | None) -> Source:
+    address, named = _address(place)
+    return Source(
+        "postgres", Address(address), _named(table or named, "table=, or postgresql://.../database?table=NAME")
+    )
+
+
+def _spark(place: str, table: str | None) -> Source:
+    address, _, named = place.partition("?table=")
+    return Source("spark", address, _named(table or named, "table=, such as table='db.visits'"))
+
+
+def _objects(place: str, table: str | None) -> Source:
+    if table:
+        raise InputError("table", table, "left out: an object store has files, and no tables")
+    objects = objects_at(place, "CSV or Parquet files in an object store")
+    return Source(objects.kind, objects)
 
 
 def _address(place: str) -> tuple[str, str | None]:
@@ -397,3 +377,10 @@ def _named(table: str | None, how: str) -> str:
     if not table:
         raise InputError("table", table, f"the name of a table in the database ({how})")
     return table
+
+
+_DISK = tuple(sorted(ending for endings in ENDINGS.values() for ending in endings))
+register_source(SourceKind("files", "a CSV or Parquet file, glob or folder, a DuckDB file", _files, endings=_DISK))
+register_source(SourceKind("postgres", "postgresql://...", _postgres, ("postgresql", "postgres")))
+register_source(SourceKind("spark", "spark://..., sc://...", _spark, ("spark", "sc")))
+register_source(SourceKind("objects", "s3://..., gs://..., az://...", _objects, OBJECT_STORES))

@@ -9,16 +9,19 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 from discreet.core.wire import Json
 from discreet.data.stamp import Stamp
-from discreet.errors import DiscreetError, InputError, MissingExtraError, Phrase
+from discreet.errors import DiscreetError, InputError, MissingExtraError, Phrase, SourceError
 
-__all__ = ["FrameCache", "files_read", "is_frame", "shown", "with_zones"]
+__all__ = ["FrameCache", "answers", "files_read", "is_frame", "reach", "shown", "with_zones"]
 
 _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",  # the day of a moment must not depend on the machine
@@ -34,6 +37,9 @@ _OPENED |= {"spark.ui.showConsoleProgress": "false"}
 _LISTS = ("InMemoryFileIndex", "CatalogFileIndex")  # plain lists of files: other formats hide rows without writing any
 _MOST = 1_000  # files whose size and time are looked up, one at a time
 
+_PORT = 15002  # of Spark Connect
+_PATIENCE = 10.0  # seconds
+
 _numbers = itertools.count()
 _lock = threading.RLock()
 _remote: dict[str, Any] = {}
@@ -46,6 +52,75 @@ def is_frame(place: Any) -> bool:
 
 def _frame(place: Any, table: str | None) -> Any:
     return place if is_frame(place) else _session(place).table(table)
+
+
+def reach(place: Any) -> None:
+    """Have a session that answers, or say that there is none. One of Spark Connect that its server does not know any
+    more, because it was restarted, is opened anew: once.
+    """
+    if is_frame(place):
+        if not answers(place.sparkSession):
+            hint = "Nothing was spent. Its session has ended: make the frame in another one, and open that."
+            raise SourceError("source", Phrase("a Spark table"), "a table of a session that answers", hint)
+        return
+    if not place.startswith("sc://"):
+        _session(place)
+        return
+    with _lock:
+        if (known := _remote.get(place)) is not None and not answers(known):
+            del _remote[place]
+            _released(known)
+    if known is None or place not in _remote:
+        opened = None
+        with suppress(Exception):
+            opened = _connected(place) if _listens(place) else None
+        if opened is None or not answers(opened):
+            _remote.pop(place, None)
+            hint = "Nothing was spent. Check the address, and that Spark Connect is up."
+            raise SourceError("source", Phrase("sc://..."), "a cluster that can be reached", hint)
+
+
+def answers(session: Any) -> bool:
+    """Whether a session is there, by a question about one of its settings, for which it has some seconds."""
+    if not _is_remote(session):
+        context = session.sparkContext._jsc
+        return context is not None and not context.sc().isStopped()
+    found: list[bool] = []
+
+    def ask() -> None:
+        with suppress(Exception):
+            session.conf.get(_ESCAPES, "false")
+            found.append(True)
+
+    with suppress(Exception):
+        if not _listens(session.client._builder.endpoint):
+            return False
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(_PATIENCE)
+    return bool(found)
+
+
+def _is_remote(session: Any) -> bool:
+    return not hasattr(session, "_jsparkSession")
+
+
+def _listens(address: str) -> bool:
+    """Whether anybody listens at sc://host:port: without one, Spark's client goes on trying for minutes."""
+    parts = urlsplit(address if "://" in address else f"sc://{address}")
+    try:
+        with socket.create_connection((parts.hostname or "localhost", parts.port or _PORT), _PATIENCE):
+            return True
+    except OSError:
+        return False
+
+
+def _released(session: Any) -> None:
+    """Have a session of ours forgotten, here and where it is; nobody waits for a server that is gone."""
+    with suppress(Exception):
+        if not _listens(session.client._builder.endpoint):
+            session.release_session_on_close = False
+        session.stop()
 
 
 def files_read(place: Any, table: str | None) -> Stamp:
@@ -91,9 +166,27 @@ def _kind(thing: Any) -> str:
 
 
 @contextmanager
-def shown(place: Any, table: str | None) -> Iterator[tuple[Any, str]]:
-    """A session and the name under which it shows the table, for as long as this lasts."""
-    frame = _frame(place, table)
+def shown(place: Any, table: str | None, *, own: bool = False) -> Iterator[tuple[Any, str]]:
+    """A session and the name under which it shows the table, for as long as this lasts.
+
+    With `own` it is a session of this question alone, where the table is named by an address: several may run at once.
+    The session of a frame is somebody's, and has one reader at a time.
+    """
+    if own and not is_frame(place):
+        session = _new_remote(place) if place.startswith("sc://") else _session(place).newSession()
+        try:
+            with _shown(session.table(table), nullcontext()) as found:
+                yield found
+        finally:
+            if _is_remote(session):  # another one of a classic session would end the whole of Spark with it
+                _released(session)
+        return
+    with _shown(_frame(place, table), _lock) as found:
+        yield found
+
+
+@contextmanager
+def _shown(frame: Any, alone: AbstractContextManager[Any]) -> Iterator[tuple[Any, str]]:
     if frame.isStreaming:
         raise InputError("source", Phrase("a stream"), "a table: what a stream holds is never complete")
     names = [name.lower() for name in frame.columns]
@@ -101,12 +194,21 @@ def shown(place: Any, table: str | None) -> Iterator[tuple[Any, str]]:
         repeated = next(name for name in names if names.count(name) > 1)
         raise InputError("columns", repeated, "named differently in more than case")
     session, name = frame.sparkSession, f"discreet_private_{next(_numbers)}"
-    with _lock, _set(session):  # settings belong to the session: one reader at a time
+    with alone, _set(session):  # settings belong to the session
         frame.createTempView(name)
         try:
             yield session, name
         finally:
-            session.catalog.dropTempView(name)
+            _quietly(session, lambda: session.catalog.dropTempView(name))
+
+
+def _quietly(session: Any, act: Callable[[], object]) -> None:
+    """Put something back; of a session that is gone there is nothing to put back."""
+    try:
+        act()
+    except Exception:
+        if answers(session):
+            raise
 
 
 class FrameCache:
@@ -129,8 +231,8 @@ class FrameCache:
 
     def __exit__(self, *_: object) -> None:
         for name, frame in reversed(self._frames):
-            frame.sparkSession.catalog.dropTempView(name)
-            frame.unpersist()
+            _quietly(frame.sparkSession, partial(frame.sparkSession.catalog.dropTempView, name))
+            _quietly(frame.sparkSession, frame.unpersist)
 
 
 @contextmanager
@@ -143,11 +245,15 @@ def _set(session: Any) -> Iterator[None]:
             session.conf.set(setting, value)
         yield
     finally:
-        for setting, old in before.items():
-            if old is None:
-                session.conf.unset(setting)
-            else:
-                session.conf.set(setting, old)
+        _quietly(session, lambda: _put_back(session, before))
+
+
+def _put_back(session: Any, before: Mapping[str, Any]) -> None:
+    for setting, old in before.items():
+        if old is None:
+            session.conf.unset(setting)
+        else:
+            session.conf.set(setting, old)
 
 
 def with_zones(table: Any, session: Any, name: str) -> Any:
@@ -190,11 +296,18 @@ def _session(address: str) -> Any:
 
 
 def _connected(address: str) -> Any:
+    with _lock:
+        if address not in _remote:
+            _remote[address] = _new_remote(address)
+        return _remote[address]
+
+
+def _new_remote(address: str) -> Any:
     try:
+        from pyspark.sql.connect.client.retries import DefaultPolicy
         from pyspark.sql.connect.session import SparkSession
     except ImportError:  # pyspark itself, or what it needs to talk over the wire
         raise MissingExtraError("spark", "pyspark[connect]") from None
-    with _lock:
-        if address not in _remote:
-            _remote[address] = SparkSession(address)
-        return _remote[address]
+    session = SparkSession(address)
+    session.client.set_retry_policies([DefaultPolicy(max_retries=4)])  # by itself it goes on for ten minutes
+    return session

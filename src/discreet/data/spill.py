@@ -21,7 +21,7 @@ from discreet.ledger.lock import file_lock
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["Spill", "spill_root"]
+__all__ = ["Spill", "remove_unused", "spill_root"]
 
 
 def spill_root() -> Path:
@@ -77,14 +77,19 @@ def _remove_abandoned(root: Path) -> None:
     for folder in root.iterdir():
         if not folder.is_dir():
             continue
-        lock = folder.with_suffix(".lock")
-        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            continue  # in use
-        else:
-            shutil.rmtree(folder, ignore_errors=True)
-            lock.unlink(missing_ok=True)
-        finally:
-            os.close(handle)
+        remove_unused(folder, folder.with_suffix(".lock"))
+
+
+def remove_unused(folder: Path, lock: Path, *beside: Path) -> None:
+    """Remove a folder, its lock and files beside it, unless somebody holds the lock."""
+    handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return  # in use
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
+        for path in (lock, *beside):
+            path.unlink(missing_ok=True)
+    finally:
+        os.close(handle)

@@ -1,7 +1,7 @@
 """What of a table does not fit its schema: for the custodian, who may see the data. Nothing here is private.
 
-No release, page or server uses it. It opens nothing itself, and is handed a connection by `discreet check` and, on
-request, by `discreet init --types`.
+No release uses it, and no page that anyone but a custodian may open. It opens nothing itself, and is handed a
+connection by `discreet.curator.inspection`.
 """
 
 from __future__ import annotations

@@ -26,9 +26,10 @@ def inspect_files(source: Source, schema: Schema) -> list[Finding]:
     if source.kind != "csv":
         return []
     findings = []
-    for path in source.place.paths():
-        name = Path(path).name
-        findings += [replace(finding, text=f"{name}: {finding.text}") for finding in _file(path, source, schema)]
+    with source.near(rows=True) as near:
+        for path in near.place.paths():
+            name = Path(path).name
+            findings += [replace(finding, text=f"{name}: {finding.text}") for finding in _file(path, source, schema)]
     return findings
 
 
