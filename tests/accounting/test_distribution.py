@@ -20,7 +20,7 @@ REFERENCE = training_loss(1.1, 0.01, 6000)
 def test_what_floating_point_cannot_see_is_refused():
     with pytest.raises(LossError, match="rounding"):
         privacy_loss(REFERENCE).epsilon(1e-12)
-    with pytest.raises(LossError, match="all away"):
+    with pytest.raises(LossError, match="reveal everything"):
         privacy_loss(Approx(1, 1e-3)).epsilon(1e-6)
     with pytest.raises(InputError, match="interval"):
         privacy_loss(Pure(1), interval=0)

@@ -127,6 +127,20 @@ def test_the_error_and_the_rows_it_takes_are_told_beforehand():
     assert rows_needed(Fraction(0), Fraction(1)) == 1
 
 
+def test_a_release_repeats_the_error_that_its_plan_stated(tmp_path):
+    offer = opened(tmp_path).choose([2.1, 3.9, 4.1], score=REVENUE).plan(epsilon=1)
+    stated = offer.plan.expected()[0].error(0.95)
+    assert f"option: {stated};" in str(offer)
+
+    def said(made):
+        return [note.text for note in made.notes if note.kind == "shortfall"]
+
+    assert said(offer.release(release="price")) == [f"What was chosen is {stated}, whatever the rows."]
+    (surer,) = said(offer.publish("price", confidence=0.999))
+    assert stated not in surer
+    assert "(99.9%)" in surer
+
+
 def test_an_accuracy_is_a_price(tmp_path):
     offer = opened(tmp_path).choose(score="nation").plan(within=3)
     assert offer.plan.expected()[0].half_width <= 3
@@ -152,7 +166,7 @@ def test_without_noise_the_best_option_is_named(tmp_path):
 
 def test_what_a_bound_cuts_is_said(tmp_path):
     text = opened(tmp_path).choose([1.9, 3.9], score=REVENUE, bound=2).plan(epsilon=1).explain()
-    assert "cut to 0..2 by the bound" in text
+    assert "clipped to 0..2" in text
 
 
 @pytest.mark.statistical

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import pyarrow
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dirty import COLUMNS, KEYS, SALT, arrow, engine, queries, schema_for, some_rows, tables, units
 from discreet.core.unit import Unit
-from discreet.data.column import Integer
+from discreet.data.column import Integer, Real
+from discreet.data.schema import Schema
 from discreet.data.source import source_of
-from discreet.query.aggregate import count, people, total
+from discreet.query.aggregate import count, people, total, variance
 from discreet.query.question import Query
 from reference import measures_of, of_each_person, of_persons, of_rows
 
@@ -98,6 +100,18 @@ def test_a_name_that_a_database_takes_for_another_is_one_person(tmp_path):
             found = engine(source_of(path, "t"), query, schema, [word + shift for word in SALT])
             assert 1 <= len(found) <= groups
             assert all(values == [1, 2, 2] for values in found.values())
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("most", [100, 1000, 10**5, 10**9])
+def test_however_whole_numbers_are_stored_their_sums_are_the_same(kind, most):
+    """Of 16 bits, they once were multiplied as decimals that overflow: a single value decided whether a run failed."""
+    schema = Schema("t", {"x": Real(0, most), "n": Integer(0, most)})
+    stored = pyarrow.array([0, 1, 29, 30, 99, 127, None]).cast(kind)
+    asked = Query().agg(x=total("x"), n=total("n"), v=variance("x"))
+    (found,) = engine(source_of(pyarrow.table({"x": stored, "n": stored})), asked, schema).values()
+    wide = stored.cast("float64")
+    assert [found] == [*engine(source_of(pyarrow.table({"x": wide, "n": wide})), asked, schema).values()]
 
 
 def test_an_empty_table_has_no_groups():

@@ -17,7 +17,7 @@ from chance import LEVEL
 from discreet.core.lattice import Lattice
 from discreet.core.unit import Unit
 from discreet.noise.bits import SystemBits, words
-from discreet.query.contribution import GROUP, PERSON, contributions, limited, order_of
+from discreet.query.contribution import GROUP, PERSON, contributions, limited, order_of, with_order
 from discreet.query.measure import Moment, People, Rows, Total, contribution
 
 MASK = 2**31 - 1
@@ -99,7 +99,11 @@ def test_the_engine_computes_this_hash(engine, persons, kind, width):
     person = np.concatenate([persons[kind][:500], [2**63 - 1, -(2**63), -1, 0]])
     group = generator.integers(0, 2**width, len(person))
     table = memory({"person": person, "group": group})
-    found = engine.to_pyarrow(table.select("person", "group", o=order_of(table["person"], table["group"], width, salt)))
+    stepwise = with_order(table, "o", table["person"], table["group"], width, salt)
+    assert stepwise.columns == ("person", "group", "o")
+    stepwise = stepwise.mutate(once=order_of(stepwise["person"], stepwise["group"], width, salt))
+    found = engine.to_pyarrow(stepwise)
+    assert found["once"].to_pylist() == found["o"].to_pylist()
     expected = [
         order(np.array([p]), np.array([g]), width, salt[None])[0, 0, 0]
         for p, g in zip(found["person"].to_pylist(), found["group"].to_pylist(), strict=True)
@@ -152,6 +156,39 @@ def test_exactly_so_many_groups_are_kept(engine, kept, groups, text):
     parts = contributions(table, {"m0": People()}, Unit("p", groups=kept, rows=3), groups, salt)
     found = engine.to_pyarrow(parts.aggregate(total=parts["m0"].sum()))["total"].to_pylist()
     assert found == [sum(min(kept, count) for count in has.values())]
+
+
+def both_ways(monkeypatch, engine, groups, text=False):
+    """What persons add with one group each, sorted, by a join and by ranking their rows."""
+    generator = np.random.default_rng()
+    person, group = generator.integers(-300, 300, 3000) * 2**33, generator.integers(0, groups, 3000)
+    value = generator.integers(-100, 100, 3000)
+    table = memory({PERSON: person.astype(str) if text else person, GROUP: group, "m1": value})
+    measures = {"m0": Rows(), "m1": Total("v", Lattice(-100, 100))}
+    (salt,) = fresh(1)
+    for quick in (True, False):
+        monkeypatch.setattr("discreet.query.contribution.joins_quickly", lambda engine, quick=quick: quick)
+        parts = contributions(table, measures, Unit("p", groups=1, rows=3), groups, salt)
+        sums = parts.group_by(GROUP).aggregate(m0=parts["m0"].sum(), m1=parts["m1"].sum())
+        yield (
+            ibis.to_sql(parts, dialect="duckdb"),
+            sorted(zip(*engine.to_pyarrow(sums).to_pydict().values(), strict=True)),
+        )
+
+
+@pytest.mark.parametrize("groups", [13, 1025])
+def test_one_group_of_each_person_is_the_same_by_a_join_and_by_ranks(monkeypatch, engine, groups):
+    (joined, quick), (ranked, sorted_rows) = both_ways(monkeypatch, engine, groups)
+    assert quick == sorted_rows
+    assert "SEMI JOIN" in joined
+    assert "DENSE_RANK" not in joined
+    assert "DENSE_RANK" in ranked
+
+
+def test_names_that_a_rule_may_take_for_equal_are_ranked(monkeypatch, engine):
+    (text, quick), (_, sorted_rows) = both_ways(monkeypatch, engine, 13, text=True)
+    assert quick == sorted_rows
+    assert "DENSE_RANK" in text
 
 
 UNIT = Unit("p", groups=1, rows=3)

@@ -145,7 +145,7 @@ def test_the_selection_is_made_for_all_keys_one_unit_can_move(unit, keys):
 def test_the_plan_says_how_keys_come_to_appear():
     made = plan(epsilon=3)
     text = explain(made)
-    assert "how many is itself private" in text
+    assert "How many there are is private" in text
     assert "delta = 1e-7" in text
     assert "1/4 of the price" in text
     assert f"always from {made.selection.certain_at:,} on" in text

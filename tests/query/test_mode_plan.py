@@ -135,7 +135,7 @@ def test_values_between_that_cannot_be_it_are_told_in_a_note():
     table = made.publish({"noisy": pack(np.array([[90, 0, 0, 90], [0, 0, 70, 1]]))})
     assert table["columns"]["m_upper"] == ["d", "c"]
     (text,) = [note["text"] for note in table["notes"] if note["kind"] == "candidates"]
-    assert text == "The most frequent value is, at 95%, one of these: in x: a, d; in y: c."
+    assert text == "The most frequent value is, with confidence 95%, one of these: in x: a, d; in y: c."
     wider = made.publish({"noisy": pack(np.array([[90, 0, 0, 90], [0, 0, 70, 1]]))}, confidence=1 - 1e-12)
     assert wider["confidence"] == 1 - 1e-12
 

@@ -7,12 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.data.column import Category, Date, Integer
+from discreet.data.expression.node import quoted
 from discreet.data.schema import Schema
 from discreet.errors import DiscreetError, InputError
-from discreet.query.aggregate import count, mean, people, std, total
+from discreet.query.aggregate import count, mean, people, share, std, total
 from discreet.query.key import bins, discover, key
-from discreet.query.notation import quoted, read_key, read_outputs, write_condition
+from discreet.query.notation import read_key, read_outputs, write_condition
 from discreet.query.parse import parse_condition
+from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not
 from discreet.query.quantile import median, quantile
 
 ODD = "sepal length (cm)"
@@ -24,6 +26,8 @@ ODD = "sepal length (cm)"
         ("count", "count", count()),
         ("count(pay)", "count_pay", count("pay")),
         ("people", "people", people()),
+        ("people(age >= 65)", "people_age_65", people(where="age >= 65")),
+        ('old=people("a b" > 3)', "old", people(where='"a b" > 3')),
         (" all=sum( pay ) ", "all", total("pay")),
         (f"mean({ODD})", "mean_sepal_length_cm", mean(ODD)),
         (f'mean("{ODD}")', "mean_sepal_length_cm", mean(ODD)),
@@ -36,6 +40,10 @@ ODD = "sepal length (cm)"
         (f'mean("{ODD}", private)', "mean_sepal_length_cm", mean(ODD, bounds="private")),
         ("median(pay)", "median_pay", median("pay")),
         ('top=quantile("a,0.5", 0.9)', "top", quantile("a,0.5", "0.9")),
+        ('mean("a b" * 2)', "mean_a_b_2", mean('"a b" * 2')),
+        ('mean("a b"*"%", private)', "mean_a_b", mean('"a b"*"%"', bounds="private")),
+        ('share("a, b" > 5)', "share_a_b_5", share('"a, b" > 5')),
+        ('quantile("a, b" / 4, 0.9)', "q90_a_b_4", quantile('"a, b" / 4', "0.9")),
     ],
 )
 def test_an_output_names_its_column_with_quotes_or_without(text, name, output):
@@ -49,7 +57,6 @@ def test_an_output_names_its_column_with_quotes_or_without(text, name, output):
         ("mean pay", "double quotes"),
         ("", "such as count"),
         ("averaged(pay)", "one of count"),
-        ('mean("pay" x)', "followed by a comma or nothing"),
         ('mean("pay", wide)', "private"),
         ("quantile(pay)", "a column and a share"),
         ('quantile("pay")', "a column and a share"),
@@ -58,6 +65,12 @@ def test_an_output_names_its_column_with_quotes_or_without(text, name, output):
 def test_what_cannot_be_read_is_told_how_to_be_written(text, says):
     with pytest.raises(InputError, match=says):
         read_outputs([text])
+
+
+@pytest.mark.parametrize("name", ["select", "order", "Group", "größe", "2020", "a b", "pay"])
+def test_a_written_condition_is_read_back_whatever_the_column_is_called(name):
+    condition = And((Compare(name, ">", 3), Not(IsMissing(name)), IsIn(name, (1, 2))))
+    assert parse_condition(write_condition(condition)) == condition
 
 
 @settings(max_examples=300, deadline=None, derandomize=True, database=None)
@@ -176,6 +189,23 @@ SLASHED = Schema(
 )
 def test_a_slash_means_bins_only_between_a_column_and_a_width(text, read):
     assert read_key(text, SLASHED) == read
+
+
+def test_the_mean_of_a_vector_has_an_output_for_each_column():
+    assert read_outputs(["mean([x,y],norm=2)"]) == mean(["x", "y"], norm=2)
+    odd = read_outputs(["count", 'mean( ["a, b", LEAST(x, 3)] , norm = 1.5 )'])
+    assert odd == {"count": count(), **mean(["a, b", "LEAST(x, 3)"], norm="1.5")}
+    for text, says in (
+        ("mean([x],norm=2)", "two or more different columns"),
+        ("mean([x,y],norm=-2)", "more than zero"),
+        ("mean([x,y],norm=wide)", "norm"),
+        ("mean([x,y])", "a list of columns with its length"),
+        ("m=mean([x,y],norm=2)", "without a name"),
+    ):
+        with pytest.raises(InputError, match=says):
+            read_outputs([text])
+    with pytest.raises(InputError, match="mean_x is another"):
+        read_outputs(["mean(x)", "mean([x,y],norm=2)"])
 
 
 def test_two_outputs_of_one_name_are_refused_unless_they_are_the_same():

@@ -31,7 +31,7 @@ def test_texts_read_well_whatever_a_unit_is_called_and_however_many_there_are():
     assert texts["groups"].startswith("Each id counts in at most 1 group, ")
     assert not any(" a id" in text or "A id" in text or "1 rows" in text for text in texts.values())
     two = Schema("t", dict(schema.columns), Unit("id", groups=1, rows=2))
-    assert "at most 2 rows;" in told(Query().agg(n=count()), two)["rows"]
+    assert "at most 2 rows in" in told(Query().agg(n=count()), two)["rows"]
 
 
 def test_rows_without_an_id_are_spoken_of_where_the_unit_has_one():
@@ -46,7 +46,7 @@ def test_bounds_are_said_as_they_were_declared():
     schema = Schema("t", {"x": Real(1_000_000, 1_000_001), "y": Real("0.1", 150_000)})
     texts = declared_notes(Query().agg(a=mean("x"), b=mean("y")).checked(schema), schema)
     said = [note.text for note in texts if note.kind == "bounds"]
-    assert [text.split(" go ")[0] for text in said] == [
+    assert [text.split(" are clipped ")[0] for text in said] == [
         "Values of x outside 1000000..1000001",
         "Values of y outside 0.1..150000",
     ]
@@ -54,10 +54,7 @@ def test_bounds_are_said_as_they_were_declared():
 
 def test_what_the_limit_of_a_joined_table_leaves_out_is_said_where_it_is_read():
     schema = Schema("t", {"x": Integer(0, 9)}, ONE, joins={"p": Join({"sex": Category(["f", "m"])}, rows=1)})
-    text = (
-        "Of the rows that each id has in p, at most 1 counts, the first in the order of their values; what is beyond "
-        "is left out."
-    )
+    text = "Each id counts with at most 1 row of p, the first in the order of their values; the others are left out."
     assert told(Query().group_by("sex").agg(n=count()), schema)["joined"] == text
     assert told(Query().where("sex = 'f'").agg(n=count()), schema)["joined"] == text
     assert "joined" not in told(Query().agg(n=count(), s=total("x")), schema)
@@ -69,7 +66,7 @@ def test_an_unknown_number_says_that_noise_decides_which_are_shown():
     columns = {"m": [None, 3.0], "n": [2, 1]}
     (note,) = published_notes([("m", Mean("x")), ("n", Count())], columns, 0.95)
     assert note.outputs == ("m",)
-    assert "hold less often than 95%" in note.text
+    assert "contain the true value less often than 95%" in note.text
 
 
 @pytest.mark.parametrize("where", ["plan", "release"])
@@ -79,7 +76,7 @@ def test_bounds_that_were_searched_for_say_what_their_interval_is_of(tmp_path, w
     schema = Schema("t", {"pay": Real(0, 10**6)})
     curator = open_curator(table, schema, ledger=ledger, budget=Budget(100), create=True)
     offer = curator.table().agg(m=mean("pay", bounds="private")).plan(epsilon=10)
-    text = "The bounds come of a noisy search."
+    text = "The bounds come from a noisy search."
     if where == "plan":
         assert text in str(offer)
     else:
@@ -91,8 +88,8 @@ def test_bounds_that_were_searched_for_say_what_their_interval_is_of(tmp_path, w
 def test_a_share_is_spoken_of_as_the_condition_that_was_asked_for():
     schema = Schema("t", {"x": Real(0, 10), "y": Real(0, 10, nullable=False)})
     assert told(Query().agg(s=share("x > 4")), schema) == {
-        "bounds": "In x > 4, values of x outside 0..10 count as the nearer end.",
-        "complete": "Rows of which it is unknown whether x > 4 count as rows that do not meet it.",
+        "bounds": "In x > 4, values of x outside 0..10 are clipped to the nearer bound.",
+        "complete": "Rows for which it is unknown whether x > 4 count as rows that do not meet it.",
     }
     mixed = told(Query().agg(s=mean("CASE WHEN y > 4 THEN 1 ELSE 2 END")), schema)
     assert mixed["bounds"].startswith("In CASE WHEN y > 4 THEN 1 ELSE 2 END, ")

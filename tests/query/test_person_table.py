@@ -71,7 +71,7 @@ def test_what_is_cut_is_said():
     query = Query().per_person(m="least(count(*), 9)", s="sum(x)").agg(n=mean("s")).checked(VISITS)
     texts = [note.text for note in declared_notes(query, query.limited(VISITS))]
     assert "m is one number for each p, at most 9: what is beyond 9 rows is left out." in texts
-    assert "s is one sum for each p: one outside 0..40 goes to the nearer end." in texts
+    assert "s is one sum for each p: a sum outside 0..40 is clipped to the nearer bound." in texts
 
 
 @pytest.mark.parametrize(

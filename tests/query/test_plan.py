@@ -225,10 +225,13 @@ class Found:
     def integers(self, expression):
         return self.values
 
+    def counted(self, shape, compiled, salt):
+        return self.integers(compiled(self.table, salt))
+
 
 @contextmanager
 def no_engine(monkeypatch):
-    import discreet.query.plan as room
+    import discreet.query.compile as room
 
     with monkeypatch.context() as patched:
         patched.setattr(room, "compile_query", lambda *args, **kwargs: None)
@@ -342,7 +345,7 @@ def test_a_release_s_noise_is_the_one_in_the_plan(monkeypatch):
 
 
 def test_every_release_has_a_salt_of_its_own(monkeypatch):
-    import discreet.query.plan as room
+    import discreet.query.compile as room
 
     salts = []
     monkeypatch.setattr(room, "compile_query", lambda *args: salts.append(tuple(args[-1])))

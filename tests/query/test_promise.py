@@ -60,7 +60,7 @@ def test_every_kind_of_output_costs_what_was_asked_for_and_errs_k_times_as_much(
         assert several.charge.amount <= 1
         errors = [plan.expected()[-1].half_width for plan in (several, one)]
         assert errors[0] > 0.9 * (K - 1) * errors[1], name
-        assert "the custodian's promise" in " ".join(several.explained().notes), name
+        assert "The custodian promises" in " ".join(several.explained().notes), name
 
 
 def test_what_must_know_whose_rows_are_whose_is_refused():

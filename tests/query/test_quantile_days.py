@@ -49,7 +49,7 @@ def test_a_median_day_is_a_day_with_an_interval(method):
     assert table["m_lower"][0] <= table["m"][0] <= table["m_upper"][0]
     assert 9 <= table["s"][0] <= 11
     assert (table["m_lower"][1], table["m_upper"][1]) == ("1960-02-28", "2024-12-31")  # nothing is known
-    assert "1960-02-28..2024-12-31 go to the nearer end." in explain(made)
+    assert "1960-02-28..2024-12-31 are clipped to the nearer bound." in explain(made)
     coarse = plan_quantiles(Query().agg(m=median("day")), SCHEMA, PURE, Price.read(epsilon=1))
     assert f"in steps of {grid_for(DAY, 1024).width} days" in explain(coarse)
 

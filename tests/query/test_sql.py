@@ -177,6 +177,11 @@ def test_what_is_no_question_is_refused_without_a_word_from_the_parser(capsys, c
     assert capsys.readouterr().err == ""
 
 
+def test_a_name_that_no_file_could_hold_is_refused():
+    with pytest.raises(InputError, match="UTF-8"):
+        parse_sql('SELECT COUNT(*) AS "n\ud800" FROM people', SCHEMA)
+
+
 _LINES = (
     "SELECT COUNT(*) , COUNT( AVG( SUM( ) pay hours age sex FROM people WHERE GROUP BY HAVING ORDER LIMIT",
     "AND OR NOT IN BETWEEN IS NULL = > < >= <> 1 18 'male' 'x' BIN( DATE_TRUNC( 'month' day AS n DISTINCT",

@@ -17,7 +17,7 @@ from discreet.query.stream import plan_stream
 from discreet.query.stream_step import StreamStep
 
 
-@pytest.mark.parametrize("cut", ["_counted", "measurement", "answer"])
+@pytest.mark.parametrize("cut", ["_counted", "measurement", "answered_by"])
 def test_a_period_that_was_cut_short_is_published_though_new_rows_arrived(tmp_path, monkeypatch, cut):
     """Its id is fixed: refused for ever, the paid stream could not go on."""
     drawn = cut != "_counted"

@@ -105,6 +105,9 @@ class Counted:
     def integers(self, expression):
         return self._found
 
+    def counted(self, shape, compiled, salt):
+        return self.integers(compiled(self.table, salt))
+
 
 def law(scores, k, rate):
     """The probability of every ordered list of k indices."""

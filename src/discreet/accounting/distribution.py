@@ -102,7 +102,9 @@ class PrivacyLoss:
         worst = max(self.remove.epsilon(left), self.add.epsilon(left))
         if math.isinf(worst):
             lost = max(self.remove.infinity, self.add.infinity)
-            raise LossError(f"Outputs that give all away have probability {readable(lost)}, above the delta asked for.")
+            raise LossError(
+                f"Outputs that reveal everything have probability {readable(lost)}, above the requested delta."
+            )
         return round_up(Fraction(worst) * (1 + Fraction(1, 10**12)), _GRID)
 
     def sentence(self, delta: Number = Fraction(1, 10**6)) -> str:

@@ -20,6 +20,7 @@ from discreet.accounting.compose import Atom, compose, terms
 from discreet.accounting.convert import basic, zcdp
 from discreet.accounting.distribution import PrivacyLoss, Reals, Side
 from discreet.accounting.limits import in_range
+from discreet.accounting.sampled_gaussian import sampled_gaussian
 from discreet.core.exact import exactly
 from discreet.core.loss import (
     ZCDP,
@@ -186,7 +187,7 @@ def _noise(atom: LaplaceNoise | GaussianNoise | RealGaussianNoise, step: float, 
     shared = {"value_discretization_interval": step, "sampling_prob": probability, "use_connect_dots": True}
     match atom:
         case RealGaussianNoise(multiplier):
-            return library.from_gaussian_mechanism(float(multiplier), **shared)
+            return sampled_gaussian(float(multiplier), probability, step)
         case LaplaceNoise(scale, shift):
             if shift > _WIDEST:
                 raise LossError(f"A shift of {shift} is too wide to lay out point by point; state it as Pure first.")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.accounting.limits import read_points
 from discreet.accounting.words import percent
-from discreet.core.exact import Number, as_written, exp_up, round_down, round_up
+from discreet.core.exact import Number, as_written, exp_written, round_down, round_up
 from discreet.errors import InputError
 
 __all__ = ["Posterior", "after", "posterior", "posterior_curve"]
@@ -53,6 +53,8 @@ def posterior(prior: Number, epsilon: Number) -> Posterior:
 
     >>> posterior(prior=0.02, epsilon="1.0986123").sentence()
     "Someone who would think it 2% likely without this person's data will think it at most 5.8% likely with it."
+    >>> posterior(prior=0.5, epsilon="ln3").high
+    Fraction(3, 4)
     """
     belief, budget = _probability(prior, "prior"), as_written(epsilon, "epsilon")
     if budget < 0:
@@ -61,7 +63,7 @@ def posterior(prior: Number, epsilon: Number) -> Posterior:
         return Posterior(belief, belief, belief)  # certainty is not moved by evidence
     if budget > _HUGE:
         return Posterior(belief, Fraction(0), Fraction(1))
-    factor = exp_up(budget)
+    factor = exp_written(epsilon, "epsilon")
     high = belief * factor / (belief * factor + 1 - belief)
     low = belief / (belief + (1 - belief) * factor)
     return Posterior(belief, round_down(low), min(Fraction(1), round_up(high)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -14,12 +14,19 @@ from numpy.typing import NDArray
 from discreet.core.check import named, plain
 from discreet.core.exact import sqrt_up
 from discreet.core.loss import ZCDP, GaussianNoise, LaplaceNoise, Loss, Repeated
-from discreet.core.mechanism import Bits
+from discreet.core.mechanism import Bits, Integers
 from discreet.core.wire import Json, fraction
 from discreet.errors import ExhaustedError, InputError, Phrase, kind_of
 from discreet.mechanisms.blend import half_width
 from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon_or_none, read_integer, read_outputs
+from discreet.mechanisms.inputs import (
+    read_confidence,
+    read_count,
+    read_epsilon_or_none,
+    read_integer,
+    read_outputs,
+    read_values,
+)
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.session import Session
 
@@ -95,6 +102,24 @@ class ContinualCount:
     def start(self, bits: Bits | None = None) -> ContinualCountSession:
         """Begin. Every session costs the full loss, however early it stops."""
         return ContinualCountSession(self, bits)
+
+    def release_many(self, counts: Integers, runs: int, *, bits: Bits | None = None) -> NDArray[np.float64]:
+        """The totals that so many sessions publish, each at the full loss, as rows: to try the mechanism out, and fast.
+
+        The arithmetic of a session in floats: its totals to about 15 digits.
+        """
+        exact, many, levels = read_values(counts, "counts"), read_count(runs, "runs"), self.levels
+        if len(exact) > self.periods:
+            raise InputError("counts", Phrase(f"{len(exact)} periods"), f"at most {self.periods}")
+        nodes, closed = np.zeros((levels, many)), np.zeros((levels, many))
+        totals = np.empty((many, len(exact)))
+        for t, count in enumerate(exact.tolist(), start=1):
+            begin = beginning(t, levels)
+            nodes[begin] = self.noise.release(np.zeros(len(begin) * many, dtype=np.int64), bits=bits).reshape(-1, many)
+            nodes += count
+            close(closed, nodes[: closing(t, levels)], float)
+            totals[:, t - 1] = closed.sum(axis=0)
+        return totals
 
     @classmethod
     def resume(cls, state: dict[str, Json], bits: Bits | None = None) -> ContinualCountSession:
@@ -199,14 +224,22 @@ def closing(period: int, levels: int) -> int:
     return min(levels, (period & -period).bit_length())
 
 
-def close(closed: list[Fraction], nodes: Sequence[int]) -> None:
-    """Take in the noisy sums of the nodes that a period completes; `closed` then adds up to the total so far."""
-    estimate = Fraction(nodes[0])
+def close(closed: Any, nodes: Any, number: Callable[[Any], Any] = Fraction) -> None:
+    """Take in the noisy sums of the nodes that a period completes; `closed` then adds up to the total so far.
+
+    Of one session in fractions, or of many at once, a row of floats for each level.
+    """
+    estimate = nodes[0] * number(1)
     for level, noisy in enumerate(nodes[1:], start=1):
         below = closed[level - 1] + estimate
-        closed[level - 1] = Fraction(0)
-        estimate = below + _own(level) * (noisy - below)
+        closed[level - 1] = number(0)
+        estimate = below + number(_own(level)) * (noisy - below)
     closed[len(nodes) - 1] += estimate  # only the highest level has more than one
+
+
+def beginning(period: int, levels: int) -> list[int]:
+    """The levels on which a node begins with this period."""
+    return [level for level in range(levels) if (period - 1) % (1 << level) == 0]
 
 
 class ContinualCountSession(Session):
@@ -259,7 +292,7 @@ class ContinualCountSession(Session):
                     "Nothing more was spent. Start a new session, at its own price, to go on."
                 )
             t = self.period + 1
-            begin = [level for level in range(len(self._open)) if (t - 1) % (1 << level) == 0]
+            begin = beginning(t, len(self._open))
             noise = self._noise.release(np.zeros(len(begin), dtype=np.int64), bits=self._bits)
             for level, drawn in zip(begin, noise, strict=True):
                 self._open[level] = int(drawn)

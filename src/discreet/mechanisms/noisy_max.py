@@ -7,12 +7,14 @@ from fractions import Fraction
 
 import numpy as np
 from attrs import frozen
+from numpy.typing import NDArray
 
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits, Integers
 from discreet.errors import InputError
 from discreet.mechanisms.inputs import (
     read_confidence,
+    read_count,
     read_outputs,
     read_scores,
     read_values,
@@ -54,8 +56,13 @@ class NoisyMax(Selection):
 
     def release(self, scores: Integers, *, bits: Bits | None = None) -> int:
         """The index selected."""
-        exact = read_values(read_scores(scores), "scores")
-        return int(np.argmax(exact + laplace(self.scale, len(exact), bits=bits)))
+        return int(self.release_many(scores, 1, bits=bits)[0])
+
+    def release_many(self, scores: Integers, runs: int, *, bits: Bits | None = None) -> NDArray[np.int64]:
+        """What so many releases select, each at the full loss: to try the mechanism out, far faster than one by one."""
+        exact, count = read_values(read_scores(scores), "scores"), read_count(runs, "runs")
+        noise = laplace(self.scale, count * len(exact), bits=bits).reshape(count, len(exact))
+        return np.asarray(np.argmax(exact + noise, axis=1), dtype=np.int64)
 
     def error(self, confidence: float = 0.95, k: int = 2) -> Fraction:
         """How far below the best of `k` scores the one selected may be, with probability at least `confidence`.

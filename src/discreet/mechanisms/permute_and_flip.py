@@ -6,14 +6,15 @@ from fractions import Fraction
 
 import numpy as np
 from attrs import frozen
+from numpy.typing import NDArray
 
 from discreet.core.exact import log_up, round_up
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits, Integers
-from discreet.mechanisms.inputs import read_confidence, read_outputs, read_scores
+from discreet.mechanisms.inputs import read_confidence, read_count, read_outputs, read_scores
 from discreet.mechanisms.selection import Selection
 from discreet.noise.bits import SystemBits
-from discreet.noise.choice import Gaps, flip
+from discreet.noise.choice import Gaps, flip, flip_law, flip_many
 from discreet.noise.uniform import uniform
 
 __all__ = ["PermuteAndFlip"]
@@ -44,16 +45,14 @@ class PermuteAndFlip(Selection):
         heads = np.flatnonzero(flip(Gaps(read_scores(scores), self.rate), source))
         return int(heads[uniform(len(heads), bits=source)])
 
-    def probabilities(self, scores: Integers) -> list[float]:
-        """How likely each is selected, for scores that are known: to see what an epsilon does, before any data.
+    def release_many(self, scores: Integers, runs: int, *, bits: Bits | None = None) -> NDArray[np.int64]:
+        """What so many releases select, each at the full loss: to try the mechanism out, far faster than one by one."""
+        gaps = Gaps(read_scores(scores), self.rate)
+        return flip_many(gaps, read_count(runs, "runs"), bits if bits is not None else SystemBits())
 
-        A candidate with heads is drawn with 1/(1 + M), M the heads of others, whose mean is the integral of E[t^M].
-        """
-        heads = np.exp(-Gaps(read_scores(scores), self.rate).exponents)
-        nodes, weights = np.polynomial.legendre.leggauss(len(heads) // 2 + 1)  # exact: a polynomial of degree k - 1
-        others = 1 - heads + heads * ((nodes + 1) / 2)[:, None]
-        rest = [np.delete(others, place, axis=1).prod(axis=1) for place in range(len(heads))]
-        return [float(heads[place] * (weights / 2) @ each) for place, each in enumerate(rest)]
+    def probabilities(self, scores: Integers) -> list[float]:
+        """How likely each is selected, for scores that are known: to see what an epsilon does, before any data."""
+        return [float(chance) for chance in flip_law(Gaps(read_scores(scores), self.rate))]
 
     def error(self, confidence: float = 0.95, k: int = 2) -> Fraction:
         """How far below the best of `k` scores the one selected may be, with probability at least `confidence`.

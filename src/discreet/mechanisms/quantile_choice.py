@@ -118,6 +118,14 @@ class ByChoice:
         """One index, private: the better its score, the likelier."""
         raise NotImplementedError
 
+    def select_many(self, gaps: Gaps, count: int, bits: Bits) -> NDArray[np.int64]:
+        """So many indices, each selected by itself."""
+        raise NotImplementedError
+
+    def law(self, gaps: Gaps) -> NDArray[np.float64]:
+        """How likely each is selected."""
+        raise NotImplementedError
+
     def shortfall(self, rate: Fraction, miss: Fraction, k: int) -> Fraction:
         """A bound t with P[best - selected > t] <= miss for every list of k scores."""
         raise NotImplementedError
@@ -138,6 +146,22 @@ class ByChoice:
                 upper = int(up[1][self._choose(below, q, reach, up, source, more)])
             answers.append(Quantile(q, at, lower, upper, self.confidence))
         return answers
+
+    def release_many(self, counts: Integers, runs: int, *, bits: Bits | None = None) -> NDArray[np.int64]:
+        """The bins that so many releases choose, each at the full loss, one column a quantile; without intervals."""
+        source, count = bits if bits is not None else SystemBits(), read_count(runs, "runs")
+        return np.column_stack([self.select_many(gaps, count, source) for gaps in self._bin_gaps(counts)])
+
+    def probabilities(self, counts: Integers) -> list[list[float]]:
+        """For each quantile how likely each bin is chosen, for counts that are known."""
+        return [[float(chance) for chance in self.law(gaps)] for gaps in self._bin_gaps(counts)]
+
+    def _bin_gaps(self, counts: Integers) -> list[Gaps]:
+        if self.confidence is not None:
+            raise InputError("confidence", plain(self.confidence), "left out: an interval is chosen in three steps")
+        below = np.concatenate([[0], np.cumsum(read_histogram(counts, self.bins))])
+        each = np.arange(self.bins)
+        return [self._gaps(below, q, 0, (each, each)) for q in self.quantiles]
 
     def error(self, confidence: float = 0.95, k: int = 1) -> Fraction:
         """The rank error that `k` of these quantiles stay within, all at once, with probability at least `confidence`.
@@ -164,9 +188,12 @@ class ByChoice:
     def _choose(
         self, below: NDArray[np.int64], q: Fraction, shift: int, among: Segments, bits: Bits, more: int = 0
     ) -> int:
+        return self.select(self._gaps(below, q, shift, among, more), bits)
+
+    def _gaps(self, below: NDArray[np.int64], q: Fraction, shift: int, among: Segments, more: int = 0) -> Gaps:
         scores = -_miss_ranks(below, q, shift, among)
         scores[-1] += more
-        return self.select(Gaps(scores, self.rate(q) / q.denominator), bits)
+        return Gaps(scores, self.rate(q) / q.denominator)
 
 
 def _miss_ranks(below: NDArray[np.int64], q: Fraction, shift: int, among: Segments) -> NDArray[np.int64]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import ClassVar
 
+import numpy as np
 from attrs import frozen
+from numpy.typing import NDArray
 
 from discreet.core.loss import BoundedRange, Loss, Repeated
 from discreet.core.mechanism import Bits
 from discreet.mechanisms.exponential import shortfall
 from discreet.mechanisms.quantile_choice import ByChoice
-from discreet.noise.choice import Gaps, pick
+from discreet.noise.choice import Gaps, pick, pick_law, pick_many
 
 __all__ = ["QuantileExponential"]
 
@@ -44,6 +46,14 @@ class QuantileExponential(ByChoice):
     def select(self, gaps: Gaps, bits: Bits) -> int:
         """One index, with probability proportional to e^(rate * score)."""
         return pick(gaps, bits)
+
+    def select_many(self, gaps: Gaps, count: int, bits: Bits) -> NDArray[np.int64]:
+        """So many indices, each selected by itself."""
+        return pick_many(gaps, count, bits)
+
+    def law(self, gaps: Gaps) -> NDArray[np.float64]:
+        """How likely each is selected."""
+        return pick_law(gaps)
 
     def shortfall(self, rate: Fraction, miss: Fraction, k: int) -> Fraction:
         """How far below the best of `k` scores the one selected may be."""

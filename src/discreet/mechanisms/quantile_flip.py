@@ -7,12 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 from attrs import frozen
+from numpy.typing import NDArray
 
 from discreet.core.loss import Loss, Pure, Repeated
 from discreet.core.mechanism import Bits
 from discreet.mechanisms.permute_and_flip import flip_shortfall
 from discreet.mechanisms.quantile_choice import ByChoice
-from discreet.noise.choice import Gaps, flip
+from discreet.noise.choice import Gaps, flip, flip_law, flip_many
 from discreet.noise.uniform import uniform
 
 __all__ = ["QuantileFlip"]
@@ -45,6 +46,14 @@ class QuantileFlip(ByChoice):
         """One of the heads."""
         heads = np.flatnonzero(flip(gaps, bits))
         return int(heads[uniform(len(heads), bits=bits)])
+
+    def select_many(self, gaps: Gaps, count: int, bits: Bits) -> NDArray[np.int64]:
+        """So many indices, each selected by itself."""
+        return flip_many(gaps, count, bits)
+
+    def law(self, gaps: Gaps) -> NDArray[np.float64]:
+        """How likely each is selected."""
+        return flip_law(gaps)
 
     def shortfall(self, rate: Fraction, miss: Fraction, k: int) -> Fraction:
         """How far below the best of `k` scores the one selected may be."""

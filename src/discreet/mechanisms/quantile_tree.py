@@ -94,22 +94,29 @@ class QuantileTree:
 
     def measure(self, counts: Integers, *, bits: Bits | None = None) -> RankCurve:
         """The estimated rank of every bin."""
+        ranks = self._ranks(counts, 1, bits)[0]
+        return RankCurve(self, ranks[: self.bins], float(ranks[-1]))
+
+    def measure_many(self, counts: Integers, runs: int, *, bits: Bits | None = None) -> NDArray[np.float64]:
+        """The ranks that so many measurements estimate, each at the full loss, as rows: to try the mechanism out."""
+        return self._ranks(counts, read_count(runs, "runs"), bits)[:, : self.bins]
+
+    def _ranks(self, counts: Integers, runs: int, bits: Bits | None) -> NDArray[np.float64]:
         width, noise, source = self.children, self.noise, bits if bits is not None else SystemBits()
-        exact = np.zeros(width**self.levels, dtype=np.int64)
-        exact[: self.bins] = read_histogram(counts, self.bins)
+        exact = np.zeros((runs, width**self.levels), dtype=np.int64)
+        exact[:, : self.bins] = read_histogram(counts, self.bins)
         better: list[NDArray[np.float64]] = []  # of each level from the leaves up: a node and all below it
         for share in _shares(width, self.levels):
-            noisy = noise.release(exact, bits=source).astype(np.float64)
+            noisy = noise.release(exact.ravel(), bits=source).astype(np.float64).reshape(exact.shape)
             if better:
-                noisy = share * noisy + (1 - share) * better[-1].reshape(-1, width).sum(axis=1)
+                noisy = share * noisy + (1 - share) * better[-1].reshape(runs, -1, width).sum(axis=2)
             better.append(noisy)
-            exact = exact.reshape(-1, width).sum(axis=1)
+            exact = exact.reshape(runs, -1, width).sum(axis=2)
         best = better.pop()
         while better:  # what a parent knows beyond its children is spread evenly over them
-            below = better.pop().reshape(-1, width)
-            best = (below + ((best - below.sum(axis=1)) / width)[:, None]).ravel()
-        ranks = np.cumsum(best)
-        return RankCurve(self, ranks[: self.bins], float(ranks[-1]))
+            below = better.pop().reshape(runs, -1, width)
+            best = (below + ((best - below.sum(axis=2)) / width)[:, :, None]).reshape(runs, -1)
+        return np.cumsum(best, axis=1)
 
     def release(
         self,

@@ -33,7 +33,7 @@ class Session:
         if os.getpid() != self._process:
             raise ExhaustedError(
                 "This session belongs to the process that started it; a copy in another would answer as often again, "
-                "for one price. Nothing more was spent. Send what is to be asked to that process."
+                "for one price. Nothing more was spent. Send the questions to that process."
             )
         with self._lock:
             yield

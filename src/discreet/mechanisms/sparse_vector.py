@@ -5,13 +5,23 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import numpy as np
 from attrs import field, frozen
+from numpy.typing import NDArray
 
 from discreet.core.check import named
 from discreet.core.loss import Loss, Pure
-from discreet.core.mechanism import Bits
+from discreet.core.mechanism import Bits, Integers
 from discreet.errors import ExhaustedError, InputError, kind_of
-from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_flag, read_integer, read_outputs
+from discreet.mechanisms.inputs import (
+    read_confidence,
+    read_count,
+    read_epsilon,
+    read_flag,
+    read_integer,
+    read_outputs,
+    read_values,
+)
 from discreet.mechanisms.session import Session
 from discreet.noise.laplace import laplace
 from discreet.noise.parameters import read_scale
@@ -75,6 +85,17 @@ class SparseVector:
     def start(self, bits: Bits | None = None) -> SparseVectorSession:
         """Draw the noise of the threshold and begin. Every session costs the full loss."""
         return SparseVectorSession(self, bits)
+
+    def release_many(self, values: Integers, runs: int, *, bits: Bits | None = None) -> NDArray[np.bool_]:
+        """The answers of so many sessions, each at the full loss, to one list of values: one row a session.
+
+        After its last yes a session has no more answers: those are False. To try the mechanism out, and fast.
+        """
+        exact, count = read_values(values, "values"), read_count(runs, "runs")
+        level = self.threshold + laplace(self.threshold_scale, count, bits=bits)
+        noise = laplace(self.value_scale, count * len(exact), bits=bits).reshape(count, len(exact))
+        above = exact + noise >= level[:, None]
+        return np.asarray(above & (np.cumsum(above, axis=1) <= self.count))
 
     def error(self, confidence: float = 0.95, k: int = 1) -> int:
         """A distance a up to which the first `k` answers are all right with probability at least `confidence`.

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 from attrs import field, frozen
+from numpy.typing import NDArray
 
 from discreet.core.check import named
 from discreet.core.loss import BoundedRange, Loss, Repeated
@@ -14,7 +15,7 @@ from discreet.errors import InputError
 from discreet.mechanisms.exponential import shortfall
 from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_flag, read_outputs, read_scores
 from discreet.noise.bits import SystemBits
-from discreet.noise.choice import Gaps, pick
+from discreet.noise.choice import Gaps, pick, pick_many
 
 __all__ = ["TopK"]
 
@@ -61,6 +62,24 @@ class TopK:
             place = pick(Gaps(exact[left], self.rate), source)
             chosen.append(int(left[place]))
             left = np.delete(left, place)
+        return chosen
+
+    def release_many(self, scores: Integers, runs: int, *, bits: Bits | None = None) -> NDArray[np.int64]:
+        """What so many releases select, each at the full loss, as rows: to try the mechanism out, and fast."""
+        exact, count = read_scores(scores), read_count(runs, "runs")
+        if self.k > len(exact):
+            raise InputError("k", self.k, f"at most the number of scores, {len(exact)}")
+        source = bits if bits is not None else SystemBits()
+        chosen = np.empty((count, 0), dtype=np.int64)
+        for _ in range(self.k):
+            # Runs that chose the same so far choose among the same that are left.
+            before, group = np.unique(chosen, axis=0, return_inverse=True) if chosen.size else (chosen[:1], None)
+            place = np.empty(count, dtype=np.int64)
+            for each, gone in enumerate(before):
+                left = np.delete(np.arange(len(exact)), gone)
+                at = np.arange(count) if group is None else np.flatnonzero(group.ravel() == each)
+                place[at] = left[pick_many(Gaps(exact[left], self.rate), len(at), source)]
+            chosen = np.column_stack([chosen, place])
         return chosen
 
     def error(self, confidence: float = 0.95, k: int = 2) -> Fraction:

@@ -8,7 +8,7 @@ beside it until the rate is multiplied in.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -22,7 +22,7 @@ from discreet.noise.bernoulli import below, below_exp
 from discreet.noise.bits import SystemBits, words
 from discreet.noise.uniform import uniform
 
-__all__ = ["Gaps", "choice", "flip", "pick", "read_rate"]
+__all__ = ["Gaps", "choice", "flip", "flip_law", "flip_many", "pick", "pick_law", "pick_many", "read_rate"]
 
 _MARGIN = 2.0**-40  # relative float error of e^(-rate * gap) is below 2**-41: see docs/proofs/noise.md
 _FAR = 4000  # a power of two beyond every float; powers so far out all mean infinity, or nothing
@@ -134,28 +134,95 @@ def read_rate(epsilon: Number, sensitivity: Number, monotone: bool) -> Fraction:
 
 def pick(gaps: Gaps, bits: Bits) -> int:
     """One index, chosen with probability proportional to e^(-exponent)."""
-    scale = 62 - len(gaps).bit_length()
-    envelopes = np.floor(np.exp(-gaps.exponents) * (1 + _MARGIN) * 2.0**scale).astype(np.uint64) + np.uint64(1)
+    scale, envelopes = _envelopes(gaps)
     edges = np.cumsum(envelopes)
     while True:
         drawn = uniform(int(edges[-1]), bits=bits)
         index = int(np.searchsorted(edges, np.uint64(drawn), side="right"))
-        exponent, envelope = gaps.exponent(index), int(envelopes[index])
-
-        def bounds(n: int, exponent: Fraction = exponent, envelope: int = envelope) -> tuple[int, int]:
-            low, high = negative_exp_bounds(exponent, n + scale)
-            return low // envelope, -(-high // envelope)
-
-        if below(bounds, 0, 0, bits):
+        if below(_kept(gaps, index, int(envelopes[index]), scale), 0, 0, bits):
             return index
+
+
+def pick_many(gaps: Gaps, count: int, bits: Bits) -> NDArray[np.int64]:
+    """So many indices, each as `pick` chooses one, independent of the others."""
+    scale, envelopes = _envelopes(gaps)
+    edges = np.cumsum(envelopes)
+    chosen = np.empty(count, dtype=np.int64)
+    waiting = np.arange(count)
+    while len(waiting):
+        drawn = uniform(int(edges[-1]), len(waiting), bits=bits).astype(np.uint64)
+        index = np.searchsorted(edges, drawn, side="right")
+        prefix = words(bits, len(waiting))
+        kept = np.zeros(len(waiting), dtype=np.bool_)
+        for each in np.unique(index).tolist():
+            bounds = _kept(gaps, each, int(envelopes[each]), scale)
+            low, high = bounds(64)
+            at = np.flatnonzero(index == each)
+            if low > 0:
+                kept[at] = prefix[at] <= np.uint64(low - 1)
+            for i in at[(prefix[at] >= np.uint64(min(low, 2**64 - 1))) & ~kept[at]]:
+                kept[i] = int(prefix[i]) < high and below(bounds, int(prefix[i]), 64, bits)
+        chosen[waiting[kept]] = index[kept]
+        waiting = waiting[~kept]
+    return chosen
+
+
+def _envelopes(gaps: Gaps) -> tuple[int, NDArray[np.uint64]]:
+    """Integers just above 2**scale times each weight, and the scale."""
+    scale = 62 - len(gaps).bit_length()
+    return scale, np.floor(np.exp(-gaps.exponents) * (1 + _MARGIN) * 2.0**scale).astype(np.uint64) + np.uint64(1)
+
+
+def _kept(gaps: Gaps, index: int, envelope: int, scale: int) -> Callable[[int], tuple[int, int]]:
+    """Integers around 2**n times the chance that a proposal of this index is kept: its weight over its envelope."""
+    exponent = gaps.exponent(index)
+
+    def bounds(n: int) -> tuple[int, int]:
+        low, high = negative_exp_bounds(exponent, n + scale)
+        return low // envelope, -(-high // envelope)
+
+    return bounds
 
 
 def flip(gaps: Gaps, bits: Bits) -> NDArray[np.bool_]:
     """One coin per candidate, heads with probability exactly e^(-exponent)."""
-    prefix = words(bits, len(gaps))
+    return np.asarray(_flip(gaps, 1, bits)[0])
+
+
+def flip_many(gaps: Gaps, count: int, bits: Bits) -> NDArray[np.int64]:
+    """So many indices, each drawn evenly among the heads of a `flip` of its own."""
+    heads = _flip(gaps, count, bits)
+    total = heads.sum(axis=1)  # the best has heads always
+    turn = np.empty(count, dtype=np.int64)
+    for each in np.unique(total).tolist():
+        at = np.flatnonzero(total == each)
+        turn[at] = uniform(each, len(at), bits=bits)
+    return np.asarray((np.cumsum(heads, axis=1) == turn[:, None] + 1).argmax(axis=1), dtype=np.int64)
+
+
+def _flip(gaps: Gaps, count: int, bits: Bits) -> NDArray[np.bool_]:
+    prefix = words(bits, count * len(gaps)).reshape(count, len(gaps))
     chance = np.exp(-gaps.exponents)
     drawn = prefix.astype(np.float64) * 2.0**-64
     heads = drawn < chance
-    for i in np.flatnonzero(np.abs(drawn - chance) < _MARGIN):
-        heads[i] = below_exp(gaps.exponent(int(i)), int(prefix[i]), 64, bits)
+    for run, i in np.argwhere(np.abs(drawn - chance) < _MARGIN).tolist():
+        heads[run, i] = below_exp(gaps.exponent(i), int(prefix[run, i]), 64, bits)
     return heads
+
+
+def pick_law(gaps: Gaps) -> NDArray[np.float64]:
+    """How likely `pick` chooses each, in floating point: to look at, not to draw by."""
+    weights = np.exp(-gaps.exponents)
+    return np.asarray(weights / weights.sum())
+
+
+def flip_law(gaps: Gaps) -> NDArray[np.float64]:
+    """How likely each is drawn among the heads.
+
+    A candidate with heads is drawn with 1/(1 + M), M the heads of others, whose mean is the integral of E[t^M].
+    """
+    heads = np.exp(-gaps.exponents)
+    nodes, weights = np.polynomial.legendre.leggauss(len(heads) // 2 + 1)  # exact: a polynomial of degree k - 1
+    others = 1 - heads + heads * ((nodes + 1) / 2)[:, None]
+    rest = [np.delete(others, place, axis=1).prod(axis=1) for place in range(len(heads))]
+    return np.array([heads[place] * (weights / 2) @ each for place, each in enumerate(rest)])

@@ -135,7 +135,7 @@ def _cuts(law: Law, depth: int) -> NDArray[np.uint64]:
         floors = [value >> guard for value in low]
         if floors == [min(value >> guard, top) for value in high]:  # a CDF short of its end is below one
             return np.array(floors, dtype=np.uint64)
-    raise ArithmeticError(f"the CDF of {law!r} cannot be told from a multiple of 2**-{depth}")
+    raise ArithmeticError(f"the CDF of {law!r} cannot be distinguished from a multiple of 2**-{depth}")
 
 
 def zigzag(index: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ from discreet.errors import InputError
 from discreet.noise.bits import SystemBits, words
 from discreet.noise.parameters import read_size
 
-__all__ = ["uniform"]
+__all__ = ["below", "uniform"]
 
 
 @overload
@@ -35,6 +35,11 @@ def uniform(bound: int, size: int | None = None, *, bits: Bits | None = None) ->
     if size is None:
         return _one(int(limit), source)
     return _many(int(limit), count, source)
+
+
+def below(bound: int, bits: Bits | None = None) -> int:
+    """A whole number from 0 to bound - 1, each equally likely, however large the bound is."""
+    return _one(bound, bits if bits is not None else SystemBits())
 
 
 def _one(bound: int, bits: Bits) -> int:

@@ -30,7 +30,18 @@ from discreet.ledger.door import Answer
 from discreet.query.key import keys_of
 from discreet.query.price import Price, plan_within
 
-__all__ = ["Ask", "Checked", "Described", "Form", "Option", "check_subject", "option", "options", "read_file"]
+__all__ = [
+    "SUBJECTS",
+    "Ask",
+    "Checked",
+    "Described",
+    "Form",
+    "Option",
+    "check_subject",
+    "option",
+    "options",
+    "read_file",
+]
 
 Made_co = TypeVar("Made_co", covariant=True)
 
@@ -129,7 +140,8 @@ def options(ask: type[Ask]) -> dict[str, Option]:
     return {one.name: Option(name=one.name, default=one.default, **one.metadata["option"]) for one in listed}
 
 
-_SUBJECTS = {"table": "a table", "grid": "the loads of a power grid", "values": "private numbers"}
+SUBJECTS = {"table": "a table", "grid": "the loads of a power grid", "values": "private numbers"}
+"""What a dataset may be, in words."""
 
 
 class Described(Protocol):
@@ -163,7 +175,7 @@ class Described(Protocol):
 def check_subject(ask: Ask | type[Ask], schema: Described) -> None:
     """Refuse a job about something else than what a schema declares."""
     if ask.subject != schema.subject:
-        allowed = f"{_SUBJECTS[ask.subject]}: this one is {_SUBJECTS[schema.subject]}"
+        allowed = f"{SUBJECTS[ask.subject]}: this one is {SUBJECTS[schema.subject]}"
         raise InputError("dataset", schema.name, allowed, "Nothing was spent.")
 
 

@@ -49,7 +49,7 @@ OPTIONS = Form(list[str | int | float | bool], settle=_options, write=list, pars
 
 @frozen(eq=False)
 class ChooseAsk(Ask):
-    """The option with the highest score, as far as noise allows; scores are sums over rows, and are not told."""
+    """The option with the highest score, as far as noise allows; scores are sums over rows and are not published."""
 
     kind: ClassVar[str] = "choose"
 
@@ -59,7 +59,7 @@ class ChooseAsk(Ask):
     options: tuple[Any, ...] | None = option(
         OPTIONS, None, help="What is chosen from: A,B,C. The declared values of the column, unless given"
     )
-    bound: Number | None = option(AMOUNT, None, help="As much as one row adds to a score, or takes from it, at most")
+    bound: Number | None = option(AMOUNT, None, help="The most that one row adds to a score, or takes from it")
     where: str | Predicate | None = option(CONDITION, None, help="Which rows of the data count")
     method: str = option(TEXT, "auto", help="How it is chosen", choices=METHODS, late=True)
 

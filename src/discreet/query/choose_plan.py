@@ -21,13 +21,13 @@ from discreet.ledger.budget import Allotment
 from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.query.aggregate import total
 from discreet.query.candidates import OPTION, Candidates
-from discreet.query.compile import compile_query, measure_name
+from discreet.query.compile import count_groups, measure_name
 from discreet.query.contribution import fresh_salt
 from discreet.query.notes import condition_notes, expression_notes, join_notes, limit_notes
 from discreet.query.predicate import columns_of
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.table_plan import QuestionPlan, explained
+from discreet.query.table_plan import QuestionPlan, at_confidence, explained
 
 __all__ = ["METHODS", "ChoosePlan", "plan_choice", "rows_needed"]
 
@@ -102,7 +102,7 @@ class ChoosePlan(QuestionPlan):
         shape = f"Releases one of {len(self.candidates.labels):,} options, and no score."
         needed = {share: rows_needed(self._behind, share * self.candidates.each) for share in _SHARES}
         sizes = ", ".join(f"{percent(float(share))} from {rows:,} rows on" for share, rows in needed.items())
-        note = f"Behind by at most this part of what all rows can score, if each adds the most it can: {sizes}."
+        note = f"Behind the best by at most this share of the largest possible score: {sizes}."
         made = explained(self, [shape], [*(each.text for each in self.notes), note])
         facts = {**made.facts, "rows_needed": {f"{float(share):g}": rows for share, rows in needed.items()}}
         return replace(made, facts=facts)
@@ -115,24 +115,27 @@ class ChoosePlan(QuestionPlan):
     def expected(self) -> list[Accuracy]:
         """How far behind the best option the one that is named may be, whatever the data."""
         behind = float(self._behind * self.candidates.step)
-        return [Accuracy(OPTION, self.mechanism, behind, unit="points of score", of="shortfall")]
+        unit = "point of score" if behind == 1 else "points of score"
+        return [Accuracy(OPTION, self.mechanism, behind, unit=unit, of="shortfall")]
 
     def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Sum the scores in the engine, and choose. Called by the one door only."""
         measures = self.candidates.measures
-        expression = compile_query(self.question, self.schema, measures, data.table, fresh_salt(bits))
-        found = data.integers(expression)
+        found = count_groups(data, self.question, self.schema, measures, fresh_salt(bits))
         scores = [sum(found[measure_name(place)].tolist()) for place in range(len(measures))]  # none in an empty table
         return {"chosen": self.choice.release(scores, bits=bits)}
 
     def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:
-        """The option that was chosen."""
+        """The option that was chosen, and how far behind the best it may be: what the plan said beforehand."""
+        plan = at_confidence(self, confidence)
+        (behind,) = plan.expected()
+        error = Note("shortfall", f"What was chosen is {behind.error(plan.confidence)}, whatever the rows.", (OPTION,))
         return {
             "columns": {OPTION: [self.candidates.labels[measured["chosen"]]]},
             "keys": [OPTION],
             "outputs": [],
-            "confidence": self.confidence if confidence is None else confidence,
-            "notes": [note.to_dict() for note in self.notes],
+            "confidence": plan.confidence,
+            "notes": [note.to_dict() for note in (*self.notes, error)],
         }
 
     @property
@@ -158,7 +161,9 @@ class ChoosePlan(QuestionPlan):
             low, high = each.lattice.lower, each.lattice.upper
             if low > column.lower or high < column.upper:
                 ends = f"{float(low):.15g}..{float(high):.15g}"
-                text = f"What a row adds to a score is cut to {ends} by the bound: the best is the best of cut scores."
+                text = (
+                    f"What a row adds to a score is clipped to {ends}: the best option is the best by clipped scores."
+                )
                 return [Note("clipped", text, tuple(names))]
         return []
 

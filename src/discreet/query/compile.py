@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from discreet.core.digest import digest_of, text_of
 from discreet.core.lattice import Lattice
 from discreet.data.column import Category, Column, Integer
 from discreet.data.dialect import added, as_bytes, engine_of
@@ -36,6 +37,12 @@ from discreet.query.measure import (
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate, columns_of
 from discreet.query.question import Query
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from discreet.data.connection import Connection
+
 __all__ = [
     "GROUP",
     "PERSON",
@@ -43,6 +50,7 @@ __all__ = [
     "chosen",
     "compile_parts",
     "compile_query",
+    "count_groups",
     "measure_name",
     "measured",
     "row_value",
@@ -59,6 +67,14 @@ _LAST = 2**53 - 1
 def measure_name(index: int) -> str:
     """The column that holds the measure of this index."""
     return f"m{index}"
+
+
+def count_groups(
+    data: Connection, query: Query, schema: Schema, measures: Sequence[Measure], salt: Sequence[int]
+) -> dict[str, NDArray[np.int64]]:
+    """Count in the engine: the rows (group, m0, m1, ...) of `compile_query`, whose SQL is kept for the next release."""
+    shape = digest_of(["groups", schema.to_dict(), query.to_dict(), list(map(text_of, measures))])
+    return data.counted(shape, lambda table, words: compile_query(query, schema, measures, table, words), salt)
 
 
 def compile_query(
@@ -251,7 +267,9 @@ def _steps(read: Reading, name: str, lattice: Lattice, value: Callable[[Any], An
             number = whole(number)
             if step <= 1:
                 return value(number * int(1 / step)).cast("int32")
-        # Half a step first: a number too small to be scaled down is then no reason for an engine to fail.
+        # As floats: DuckDB takes a written fraction for a decimal, and whole numbers of few bits times it for one that
+        # overflows. Half a step first: a number too small to be scaled down is then no reason for an engine to fail.
+        number = number.cast("float64")
         return value(((number + step / 2) * (1 / step)).floor().cast("int64")).cast("int32")
 
     return bounded(

@@ -5,7 +5,7 @@ Hash and group share one integer, so the order has no ties, exactly so many grou
 short key, which is where most of the time goes.
 
 Counts and sums are cut at the limits. A moment is scaled down instead, by the same factor as the number of values it
-belongs to, so that a mean made of the two stays a mean.
+belongs to, so that a mean made of the two stays a mean; a vector too, all coordinates by one factor.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 
 from discreet.core.mechanism import Bits
 from discreet.core.unit import Unit
-from discreet.data.dialect import engine_of, gathered, hashed
+from discreet.data.dialect import engine_of, gathered, hashed, joins_quickly, shuffles
 from discreet.noise.bits import words
-from discreet.query.measure import WEIGHTED, Measure, Rows, Total, contribution
+from discreet.query.measure import WEIGHTED, Coordinate, Measure, Rows, Total, contribution
 
 __all__ = [
     "GROUP",
@@ -32,6 +32,7 @@ __all__ = [
     "limited",
     "numbered",
     "order_of",
+    "with_order",
 ]
 
 Expression = Any  # ibis expressions carry no useful static types here
@@ -79,8 +80,9 @@ def contributions(
         rows = drawn(first_groups(rows, unit, groups, salt, ORDER), [GROUP], sums, unit, salt)
     elif groups > unit.groups:
         # A single row may be more than a person may add, where that has bounds of its own: then all keep their names.
-        whole = any(isinstance(measure, Total) and measure.person is not None for measure in measures.values())
-        rows = _picked(rows, sums, unit.groups, (groups - 1).bit_length(), salt, whole)
+        # On a cluster, too: rows that were brought together by person are not sent around again to be summed.
+        own = any(isinstance(measure, Total) and measure.person is not None for measure in measures.values())
+        rows = _picked(rows, sums, unit.groups, (groups - 1).bit_length(), salt, whole=own or shuffles(engine))
     parts = rows.group_by([GROUP, PERSON]).aggregate(
         **{_ROWS: rows.count()}, **{name: gathered(rows[name], engine) for name in sums}
     )
@@ -121,7 +123,7 @@ def drawn(rows: Expression, keys: Sequence[str], values: Sequence[str], unit: Un
 
 
 def _picked(
-    rows: Expression, sums: Sequence[str], kept: int, width: int, salt: Sequence[int], whole: bool = False
+    rows: Expression, sums: Sequence[str], kept: int, width: int, salt: Sequence[int], *, whole: bool
 ) -> Expression:
     """The rows that count. Where one is all a person has in a group, it is within the limits: it needs no name.
 
@@ -131,19 +133,26 @@ def _picked(
     import ibis
 
     order = ibis.window(group_by=PERSON, order_by=ORDER)
-    keyed = rows.select(PERSON, *sums, **{ORDER: order_of(rows[PERSON], rows[GROUP], width, salt)})
-    after = keyed[ORDER].lead().over(order)
+    keyed = with_order(rows, ORDER, rows[PERSON], rows[GROUP], width, salt).select(PERSON, *sums, ORDER)
     place = ibis.dense_rank().over(order)
+    # Only of whole numbers is it certain that equal ones have equal hashes, which makes a group one run of
+    # neighbours: text may be compared by a rule of its column under which "a" equals "A".
+    exact = keyed[PERSON].type().is_signed_integer()
+    if kept == 1 and exact and joins_quickly(engine_of(rows)):
+        least = keyed.group_by(PERSON).aggregate(**{ORDER: keyed[ORDER].min()})
+        left = keyed.semi_join(least, [PERSON, ORDER])
+        return left.select(PERSON, *sums, **{GROUP: (left[ORDER] & (2**width - 1)).cast("int32")})
+    if whole or not exact:
+        left = keyed.mutate(place=place)
+        left = left.filter(left["place"] < kept)
+        return left.select(PERSON, *sums, **{GROUP: (left[ORDER] & (2**width - 1)).cast("int32")})
+    after = keyed[ORDER].lead().over(order)
     # As many rows as groups so far, and the next one is in another group. After a group with several rows the counts
     # differ: what follows keeps its name, needlessly but rightly.
     alone = (ibis.row_number().over(order) == place) & (after.isnull() | (after != keyed[ORDER]))
     ranked = keyed.mutate(place=place, alone=alone)
     left = ranked.filter(ranked["place"] < kept)
-    person = left[PERSON]
-    if person.type().is_signed_integer() and not whole:
-        # Only of whole numbers is it certain that equal ones have equal hashes, which makes a group one run of
-        # neighbours: text may be compared by a rule of its column under which "a" equals "A".
-        person = left["alone"].ifelse(ibis.null(person.type()), person)
+    person = left["alone"].ifelse(ibis.null(left[PERSON].type()), left[PERSON])
     return left.select(*sums, **{GROUP: (left[ORDER] & (2**width - 1)).cast("int32"), PERSON: person})
 
 
@@ -151,7 +160,7 @@ def first_groups(rows: Expression, unit: Unit, groups: int, salt: Sequence[int],
     """The rows of the groups of each person that count, with the hash of person and group as `order`."""
     import ibis
 
-    rows = rows.mutate(**{order: order_of(rows[PERSON], rows[GROUP], (groups - 1).bit_length(), salt)})
+    rows = with_order(rows, order, rows[PERSON], rows[GROUP], (groups - 1).bit_length(), salt)
     if groups <= unit.groups:
         return rows
     rows = rows.mutate(place=ibis.dense_rank().over(ibis.window(group_by=PERSON, order_by=order)))
@@ -165,13 +174,40 @@ def order_of(person: Expression, group: Expression, width: int, salt: Sequence[i
     within 64 bits. Without the squares, the hashes of two groups would differ by the same for nearly every person, and
     so most persons would choose alike (tests/query/test_contribution.py).
     """
-    person, group = numbered(person), group.cast("int64")
+    mixed = _mixed(person, group, salt)
+    for word in salt[2:4]:
+        mixed = _squared(mixed, word)
+    return _with_group(mixed, group, width)
+
+
+def with_order(
+    rows: Expression, name: str, person: Expression, group: Expression, width: int, salt: Sequence[int]
+) -> Expression:
+    """The rows with `order_of` person and group, columns of theirs, as `name`.
+
+    In steps: as one expression, each square writes all that is squared twice, and the engine takes longer to read the
+    text than to run it on a small table.
+    """
+    steps = rows.mutate(**{name: _mixed(person, group, salt)})
+    for word in salt[2:4]:
+        steps = steps.mutate(**{name: _squared(steps[name], word)})
+    return steps.mutate(**{name: _with_group(steps[name], steps[group.get_name()], width)})
+
+
+def _mixed(person: Expression, group: Expression, salt: Sequence[int]) -> Expression:
+    person = numbered(person)
     first, second = ((int(word) & (2**30 - 1)) | 2**29 | 1 for word in salt[:2])
     folded = (person ^ (person >> _BITS)) & _MASK
-    mixed = ((folded * first + group * second) >> 11) & _MASK
-    for word in salt[2:4]:
-        mixed = mixed ^ (int(word) & _MASK)
-        mixed = ((mixed * mixed) >> 15) & _MASK
+    return ((folded * first + group.cast("int64") * second) >> 11) & _MASK
+
+
+def _squared(mixed: Expression, word: int) -> Expression:
+    mixed = mixed ^ (int(word) & _MASK)
+    return ((mixed * mixed) >> 15) & _MASK
+
+
+def _with_group(mixed: Expression, group: Expression, width: int) -> Expression:
+    group = group.cast("int64")
     if width <= _SHORT:
         return ((mixed & (_MASK - 2**width + 1)) | group).cast("int32")
     return (mixed << width) | group
@@ -203,7 +239,9 @@ def limited(measure: Measure, found: Expression, values: Expression, unit: Unit)
         low, high = measure.person  # within the contribution, which also holds what nobody adds
         if measure.raised:
             return (values > 0).ifelse(ibis.greatest(ibis.least(found, high), low), 0)
-    if isinstance(measure, WEIGHTED):
+    if isinstance(measure, Coordinate):
+        found = (values > unit.rows).ifelse(_shortened(found, values, unit.rows), found)
+    elif isinstance(measure, WEIGHTED):
         found = (values > unit.rows).ifelse(_scaled(measure.lowest, found, values, unit.rows), found)
     return ibis.greatest(ibis.least(found, high), low)
 
@@ -221,6 +259,15 @@ def _scaled(lowest: int, found: Expression, values: Expression, rows: int) -> Ex
     rest = above % count
     part = _divided(rest * (2 * rows) + count, count * 2)
     return (_divided(above, count) + lowest) * rows + part
+
+
+def _shortened(found: Expression, values: Expression, rows: int) -> Expression:
+    """`found * rows / values`, towards zero, in whole numbers: a vector of such is never longer than the exact one."""
+    import ibis
+
+    count, size = ibis.greatest(values, 1), found.abs()
+    short = _divided(size, count) * rows + _divided((size % count) * rows, count)
+    return (found < 0).ifelse(-short, short)
 
 
 def _divided(above: Expression, below: Expression) -> Expression:

@@ -118,11 +118,14 @@ class DiscoveryPlan(QuestionPlan):
         names = ", ".join(key.title for key in self.question.keys)
         sure, parts = self.selection.certain_at, len(self.measures) + 1
         chances = ", ".join(f"{_chance(chance)} at {crowd:,}" for crowd, chance in self.chances if crowd < sure)
-        shape = f"Releases a row for each {names} that enough {who} share: how many is itself private, and a result."
+        shape = (
+            f"Releases a row for each {names} that enough {who} share. How many there are is private, and is known "
+            "only after the release."
+        )
         share = "all" if parts == 1 else f"1/{parts}"
         step = (
-            f"Selection: {share} of the price, and all of the delta. The chance that one appears, by how many {who} "
-            f"have it: {chances}; always from {sure:,} on. What nobody has never appears."
+            f"Selection: {share} of the price, and all of the delta. The probability that a value appears, by how many "
+            f"{who} have it: {chances}; always from {sure:,} on. A value that nobody has never appears."
         )
         free = [key.column for key in self.question.discovered if isinstance(self.schema.columns[key.column], Text)]
         notes = [note.text for note in declared_notes(self.question, self.schema)]

@@ -26,8 +26,8 @@ _DIVISIONS = ("divide", "quotient", "remainder")
 _TURNING = ("abs", "power", "case", "remainder", "nullif")
 """Functions that are not monotone in what they are given."""
 _UNKNOWN = (
-    "Missing, or without an interval, where a published number that it is computed of is missing, or a divisor may be "
-    "zero: nothing is known there."
+    "Missing, or without an interval, where a published number that it is computed from is missing, or where a "
+    "divisor may be zero."
 )
 _STEPS, _HALVINGS = 16, 25
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge", "in", "coalesce", "nullif", "least", "greatest")

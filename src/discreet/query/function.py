@@ -119,7 +119,7 @@ class Sampled:
 
     def limited(self, who: str, rows: str) -> tuple[str, str]:
         """What the limit of so many rows for each `who` does to it: a kind of note, and its text."""
-        return "sampled", f"In a group each {who} counts with at most {rows}, picked at random."
+        return "sampled", f"Each {who} counts with at most {rows} in a group, picked at random."
 
 
 _REGISTERED: dict[str, type[OutputKind]] = {}

@@ -62,5 +62,8 @@ def is_known(measure: Measure, rows: int | None) -> bool:
 
 def row_count_note(outputs: tuple[str, ...], rows: int) -> Note:
     """What follows if the declared number of rows is not that of the table."""
-    text = f"The number of rows is the declared {rows:,}, without noise: if the table has others, it is off by as much."
+    text = (
+        f"The number of rows is the declared {rows:,}, without noise: if the table has another number of rows, the "
+        "answer is off accordingly."
+    )
     return Note("row_count", text, outputs)

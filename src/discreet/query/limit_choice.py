@@ -120,16 +120,16 @@ class LimitTable(Presentation):
         limit = next((limit for limit, share in zip(limits, cut, strict=True) if share <= _CUT), None)
         what = "rows_total" if self.by is None else "groups"
         said = (
-            f"No limit up to {self.most:,} seems to cut at most {percent(_CUT)} of the {_counted(self.by)}: ask again "
-            f"with most = {16 * self.most:,}."
+            f"No limit up to {self.most:,} seems to leave out at most {percent(_CUT)} of the {_counted(self.by)}: ask "
+            f"again with most = {16 * self.most:,}."
             if limit is None
-            else f"Suggested: {what} = {limit:,}, the least limit that seems to cut at most {percent(_CUT)} of the "
-            f"{_counted(self.by)}."
+            else f"Suggested: {what} = {limit:,}, the smallest limit that seems to leave out at most {percent(_CUT)} "
+            f"of the {_counted(self.by)}."
         )
         return (
             f"{said} Noise is the half-width of a count at epsilon = 1, and grows with the limit. "
-            "Intervals hold the noise and what is unknown within a bin; in the shares themselves more than "
-            f"{self.most:,} count as so many."
+            "Intervals cover the noise and the uncertainty within a bin. In the shares, anyone with more than "
+            f"{self.most:,} counts with {self.most:,}."
         )
 
 
@@ -184,4 +184,4 @@ def draw_limits(release: Release) -> Picture:
     shares = Line(cut.replace("_", " "), tuple(zip(limits, release[cut], strict=True)))
     noise = Line("noise, of the largest", tuple((x, y / most) for x, y in zip(limits, release["noise"], strict=True)))
     across = Axis(Scale(limits[0], max(limits[-1], 2), log=True), "limit")
-    return lines("What limits cut, and what noise they cost", [shares, noise], x=across)
+    return lines("What each limit leaves out, and how much noise it needs", [shares, noise], x=across)

@@ -223,7 +223,8 @@ class Coordinate:
     """One coordinate of a vector of columns, whose length is cut to `radius` steps; nothing where one is missing.
 
     All coordinates of a vector have lattices of one step. A vector that is longer is made shorter, towards zero, in
-    whole numbers: so no row adds a vector longer than `radius`, and every engine adds the same.
+    whole numbers: so no row adds a vector longer than `radius`, and every engine adds the same. Of a person with more
+    rows than the unit's `rows`, the mean counts, `rows` times, made shorter too where it is no whole number.
     """
 
     columns: tuple[str, ...]
@@ -250,7 +251,7 @@ class Coordinate:
         return tuple(replace(self, place=place) for place in range(len(self.columns)))
 
 
-WEIGHTED = (Moment, Cross)
+WEIGHTED = (Moment, Cross, Coordinate)
 """What is scaled down with the number of rows it is of, where a person has more than count."""
 
 Measure = Rows | Complete | People | Distinct | Total | Moment | Cross | Coordinate
@@ -337,13 +338,19 @@ def sensitivity(measure: Measure, unit: Unit, groups: int) -> Sensitivity:
     return Sensitivity(each=high - low, outputs=min(2 * touched, groups), total=None if total is None else 2 * total)
 
 
-def vector_sensitivity(measure: Coordinate, unit: Unit) -> tuple[int, int]:
-    """How far one unit moves all coordinates of a vector in all groups together: its L2 norm, and its L1 norm.
+def vector_sensitivity(measure: Coordinate, unit: Unit, groups: int) -> tuple[int, int]:
+    """How far one unit moves all coordinates of a vector in `groups` groups together: its L2 norm, and its L1 norm.
 
-    A unit adds at most `unit.most_total` vectors, none longer than the radius, wherever they are; replaced, it takes
-    away as many. A vector of m coordinates has an L1 norm of at most sqrt(m) times its length, also where it is a sum
-    over groups. Proof: docs/proofs/query.md.
+    A unit of so many rows adds as many vectors, none longer than the radius, perhaps all in one group. A person adds
+    one in each of at most `unit.most_groups` groups, none longer than `unit.most_rows` times the radius, and all
+    together at most `unit.most_total` times it. Replaced, a unit takes away as much. A vector of m coordinates has an
+    L1 norm of at most sqrt(m) times its length, also where it is a sum over groups. Proof: docs/proofs/query.md.
     """
     ends = 1 if unit.neighbours is Neighbours.ADD_REMOVE else 2
-    length = ends * unit.most_total * measure.radius
-    return length, math.ceil(length * sqrt_up(Fraction(len(measure.columns))))
+    together = unit.most_total * measure.radius
+    length = together
+    if unit.column is not None:
+        touched = min(unit.most_groups, groups)
+        corner = Sensitivity(each=unit.most_rows * measure.radius, outputs=touched, total=together)
+        together, length = corner.l1, math.ceil(sqrt_up(Fraction(corner.l2_squared)))
+    return ends * length, math.ceil(ends * together * sqrt_up(Fraction(len(measure.columns))))

@@ -105,7 +105,8 @@ class ModePlan(QuestionPlan):
         """How many rows the value named may have less than the most frequent one, whatever the data."""
         behind = float(self.noise.lead(self.confidence, len(self.values.labels(self.schema))))
         words = f"{self.mechanism}, on how often each value occurs"
-        return [Accuracy(name, words, behind, unit="rows", of="shortfall") for name, _ in self.question.ordered]
+        unit = "row" if behind == 1 else "rows"
+        return [Accuracy(name, words, behind, unit=unit, of="shortfall") for name, _ in self.question.ordered]
 
     def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Count in the engine, add the noise. Called by the one door only."""
@@ -159,7 +160,9 @@ class ModePlan(QuestionPlan):
             group = ", ".join("missing" if column[place] is None else str(column[place]) for column in keys)
             words = ", ".join(label for label, is_near in zip(labels, row, strict=True) if is_near)
             told.append(f"in {group}: {words}" if group else words)
-        text = f"The most frequent value is, at {percent(self.confidence)}, one of these: {'; '.join(told)}."
+        text = (
+            f"The most frequent value is, with confidence {percent(self.confidence)}, one of these: {'; '.join(told)}."
+        )
         return [Note("candidates", text, tuple(name for name, _ in self.question.ordered))]
 
 

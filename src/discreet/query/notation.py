@@ -11,19 +11,21 @@ from datetime import date
 from typing import Any
 
 from discreet.data.column import Date, Timestamp
+from discreet.data.expression.node import quoted
 from discreet.data.instant import Instant
 from discreet.data.schema import Schema
 from discreet.errors import InputError
-from discreet.query.aggregate import PRIVATE, Aggregate
+from discreet.query.aggregate import PRIVATE, Aggregate, mean
 from discreet.query.function import Function, listed_functions
 from discreet.query.key import Key, bins, discover, key
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
 from discreet.query.quantile import Ordered
 from discreet.query.question import output_from
 
-__all__ = ["quoted", "read_key", "read_outputs", "write_condition"]
+__all__ = ["read_key", "read_outputs", "write_condition"]
 
 _OUTPUT = re.compile(r"(?:(?P<name>\w+)=)?(?P<of>\w+)(?:\((?P<inner>.*)\))?", re.DOTALL)
+_VECTOR = re.compile(r"mean\(\s*\[(?P<columns>.*)\]\s*,\s*norm\s*=\s*(?P<norm>[^,\[\]]+)\)", re.DOTALL)
 _RANGE = r"(?P<low>-?[\d.]*?\d)\.\.(?P<high>-?[\d.]*\d)\s*$"
 _PERSON = re.compile(rf",\s*person={_RANGE}")
 _BOUNDS = re.compile(rf",\s*{_RANGE}")
@@ -39,14 +41,20 @@ _HINT = "Put a name with special characters in double quotes: 'mean(\"pay, in �
 def read_outputs(texts: list[str]) -> dict[str, Aggregate | Ordered]:
     """Outputs by their names, each from a text.
 
-    >>> list(read_outputs(["count", 'mean("pay, in €")', "top=quantile(pay,0.9)"]))
-    ['count', 'mean_pay_in', 'top']
+    >>> list(read_outputs(["count", 'mean("pay, in €")', "top=quantile(pay,0.9)", "mean([x, y], norm=2)"]))
+    ['count', 'mean_pay_in', 'top', 'mean_x', 'mean_y']
     """
     known, outputs = listed_functions(), dict[str, Aggregate | Ordered]()
     for text in texts:
+        if vector := _VECTOR.fullmatch(text.strip()):
+            for name, coordinate in mean(_listed(vector["columns"]), norm=vector["norm"].strip()).items():
+                _add(outputs, name, coordinate, text)
+            continue
         match = _OUTPUT.fullmatch(text.strip())
         if match is None:
             raise InputError("outputs", text, _EXAMPLES, _HINT)
+        if (match["inner"] or "").lstrip().startswith("["):
+            raise InputError("outputs", text, "a list of columns with its length, without a name: mean([x,y],norm=2)")
         if match["of"] not in known:
             raise _unknown(match["of"], match["inner"] or "", known)
         function, argument = known[match["of"]], known[match["of"]].argument
@@ -54,7 +62,7 @@ def read_outputs(texts: list[str]) -> dict[str, Aggregate | Ordered]:
         word = PRIVATE if argument is None else argument.example
         inner, person = _ended(_PERSON, match["inner"] or "")
         inner, bounds = _ended(_BOUNDS, inner) if argument is not None and argument.field == "bounds" else (inner, None)
-        column, rest = _split(inner, text, None if required else word)
+        column, rest = _split(inner, None if required else word)
         if not column and function.column == "required":
             raise InputError("outputs", text, f"a function with its column in brackets: {_example(function)}")
         if argument is not None and required and rest is None:
@@ -63,18 +71,30 @@ def read_outputs(texts: list[str]) -> dict[str, Aggregate | Ordered]:
         if rest is not None and not required and rest != word:
             raise InputError("outputs", text, f"a column, optionally followed by a comma and {word}", _HINT)
         entry: dict[str, Any] = {"of": function.name} | ({"column": column} if column else {})
+        if column and function.column == "none":  # people(age >= 65): those with a row that meets a condition
+            entry = {"of": function.name, "where": inner.strip()}
         entry |= {} if rest is None else {argument.field: argument.read(rest)} if argument else {"bounds": rest}
         entry |= {} if bounds is None else {"bounds": bounds}
         entry |= {} if person is None else {"person": person}
         output = output_from(entry)
         label = function.name if function.label is None else function.label(output)
-        named = [label, column] if argument is None or not argument.column else [label, *output.columns]
+        named = [label, column.lstrip('"')] if argument is None or not argument.column else [label, *output.columns]
         name = match["name"] or _plain("_".join(named) if column else label)
-        if outputs.get(name, output) != output:
-            hint = f"Write {name}_2={text.strip()[match.start('of') :]}."
-            raise InputError("outputs", text, f"under a name of its own: {name} is another", hint)
-        outputs[name] = output
+        _add(outputs, name, output, text, f"Write {name}_2={text.strip()[match.start('of') :]}.")
     return outputs
+
+
+def _add(outputs: dict[str, Any], name: str, output: Aggregate | Ordered, text: str, hint: str = "") -> None:
+    if outputs.get(name, output) != output:
+        raise InputError("outputs", text, f"under a name of its own: {name} is another", hint)
+    outputs[name] = output
+
+
+def _listed(text: str) -> list[str]:
+    """Columns and expressions with commas between them."""
+    before, comma, last = _last_comma(text)
+    column = match["name"].replace('""', '"') if (match := _QUOTED.fullmatch(last)) else last.strip()
+    return [*(_listed(before) if comma else []), column]
 
 
 def _unknown(name: str, inner: str, known: Mapping[str, Function]) -> InputError:
@@ -118,15 +138,6 @@ def read_key(text: str, schema: Schema) -> Key:
     return bins(name, width=width)
 
 
-def quoted(name: str) -> str:
-    """The name of a column as this notation reads it back.
-
-    >>> quoted("pay"), quoted("sepal length (cm)")
-    ('pay', '"sepal length (cm)"')
-    """
-    return name if re.fullmatch(r"\w+", name) else '"' + name.replace('"', '""') + '"'
-
-
 def write_condition(condition: Predicate) -> str:
     """A condition as it may be typed.
 
@@ -162,12 +173,13 @@ def _constant(value: Any) -> str:
     return f"{value}"
 
 
-def _split(inner: str, text: str, only: str | None) -> tuple[str, str | None]:
-    """The column of an output, and what stands after the last comma: `only` that, if the name is not in quotes."""
-    if match := _QUOTED.match(inner):
+def _split(inner: str, only: str | None) -> tuple[str, str | None]:
+    """The column of an output, and what stands after the last comma: `only` that, unless a quoted name ends there.
+
+    A quoted name with more behind it begins an expression, which keeps its quotes: `"pay, in €" / 12`.
+    """
+    if (match := _QUOTED.match(inner)) and inner[match.end() :][:1] in ("", ","):
         rest = inner[match.end() :]
-        if rest and not rest.startswith(","):
-            raise InputError("outputs", text, "a quoted name, followed by a comma or nothing", _HINT)
         return match["name"].replace('""', '"'), rest[1:].strip() if rest else None
     before, comma, rest = _last_comma(inner)
     if comma and only in (None, rest.strip()):

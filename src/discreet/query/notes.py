@@ -95,8 +95,8 @@ def promise_notes(unit: Unit, names: Sequence[str]) -> list[Note]:
     if not unit.promised:
         return []
     text = (
-        f"That nobody has more than {plural(unit.rows, 'row')} is the custodian's promise: no column says whose a row "
-        "is, so nothing is cut, and who has more is protected less."
+        f"The custodian promises that nobody has more than {plural(unit.rows, 'row')}. No column identifies a person, "
+        "so this is not enforced: whoever has more rows is protected less."
     )
     return [Note("promise", text, tuple(names))]
 
@@ -106,7 +106,7 @@ def _drawn(unit: Unit, cell: str) -> str:
     within = f", at most {unit.rows:,} of them in one {cell}" if unit.most_rows < unit.most_total else ""
     return (
         f"Each {unit.column} counts with at most {plural(unit.most_total, 'row')} over all {cell}s{within}, drawn at "
-        "random: sums, means and quantiles are of these rows, and what is beyond is left out."
+        "random. Sums, means and quantiles are computed from these rows; the others are left out."
     )
 
 
@@ -116,9 +116,8 @@ def join_notes(schema: Schema, columns: Iterable[str], names: Sequence[str]) -> 
     for name, join in schema.joins.items():
         if read & set(join.columns):
             text = (
-                f"Of the rows that each {schema.unit.column} has in {name}, at most {join.rows:,} "
-                f"{'counts' if join.rows == 1 else 'count'}, the first in the order of their values; what is beyond is "
-                "left out."
+                f"Each {schema.unit.column} counts with at most {plural(join.rows, 'row')} of {name}, the first in the "
+                "order of their values; the others are left out."
             )
             notes.append(Note("joined", text, tuple(names)))
     return notes
@@ -154,7 +153,7 @@ def cell_notes(
             )
             notes.append(Note("groups", text, names))
         rows = plural(unit.rows, "row")
-        text = f"In a {cell} each {unit.column} counts as at most {rows}; what is beyond is left out."
+        text = f"Each {unit.column} counts with at most {rows} in a {cell}; further rows are left out."
         text = text if unit.rows_total is None else _drawn(unit, cell)
         notes.append(Note("rows", text, names))
     notes += [*promise_notes(unit, names), *unidentified_notes(unit, names)]
@@ -197,7 +196,10 @@ def expression_notes(uses: Iterable[tuple[str, Sequence[str]]], schema: Schema) 
         if ranges:
             whole = any(isinstance(column, Integer) for _, column in numbers)
             rounded = "; fractions of whole numbers are rounded" if whole else ""
-            text = f"In {_condition(used) or used}, values of {', of '.join(ranges)} count as the nearer end{rounded}."
+            text = (
+                f"In {_condition(used) or used}, values of {', of '.join(ranges)} are clipped to the nearer "
+                f"bound{rounded}."
+            )
             texts.setdefault(text, []).extend(names)
     return [Note("bounds", text, tuple(dict.fromkeys(names))) for text, names in texts.items()]
 
@@ -226,13 +228,17 @@ def published_notes(
     notes = []
     below = [name for name, output in outputs if output.never_negative and any(value < 0 for value in columns[name])]
     if below:
-        text = "Below zero by its noise: there are few or none. Left so, for then numbers of several groups add up."
+        text = (
+            "Below zero because of the noise: there are few rows or none. Not set to zero, so that sums over groups "
+            "stay unbiased."
+        )
         notes.append(Note("negative", text, tuple(below)))
     if unknown := [name for name, _ in outputs if None in columns[name]]:
         sure = percent(confidence)
         text = (
-            f"Missing where there are too few rows: all that was declared is possible at {sure}. Noise decides which "
-            f"small groups are shown, so the intervals of those that are hold less often than {sure}."
+            f"Missing where there are too few rows to exclude any possible value with {sure} confidence. Noise decides "
+            "which small groups are shown, so intervals of small groups contain the true value less often than "
+            f"{sure}."
         )
         notes.append(Note("unknown", text, tuple(unknown)))
     return notes
@@ -263,7 +269,7 @@ def _bounds(outputs: Iterable[tuple[str, Aggregate]], schema: Schema) -> list[No
             if isinstance(column, Integer):
                 rounded = f"{rounded}; fractions are rounded to whole numbers"
             ends = f"{_bound(lower)}..{_bound(upper)}"
-            text = f"Values of {output.column} outside {ends} go to the nearer end{rounded}."
+            text = f"Values of {output.column} outside {ends} are clipped to the nearer bound{rounded}."
         texts.setdefault(text, []).append(name)
     return [Note("bounds", text, tuple(names)) for text, names in texts.items()]
 
@@ -284,10 +290,10 @@ def _grids(outputs: Iterable[tuple[str, Ordered]], schema: Schema) -> list[Note]
         bin_ = "one of the values"
         match grid:
             case Days():
-                steps = "" if grid.width == 1 else f" and are told apart in steps of {grid.width:,} days"
+                steps = "" if grid.width == 1 else f" and are distinguished in steps of {grid.width:,} days"
                 bin_ = bin_ if grid.width == 1 else f"a bin of {grid.width:,} days"
             case Seconds():
-                steps = "" if grid.width == 1 else f" and are told apart in steps of {grid.width:,} seconds"
+                steps = "" if grid.width == 1 else f" and are distinguished in steps of {grid.width:,} seconds"
                 bin_ = bin_ if grid.width == 1 else f"a bin of {grid.width:,} seconds"
             case Decades():
                 ends = f"{_bound(grid.start(0))}..{_bound(grid.end(grid.bins - 1))}"
@@ -296,10 +302,10 @@ def _grids(outputs: Iterable[tuple[str, Ordered]], schema: Schema) -> list[Note]
             case Even():
                 ends = f"{_bound(grid.start(0))}..{_bound(grid.end(grid.bins - 1))}"
                 fine = grid.whole and grid.width == 1
-                steps = "" if fine else f" and are told apart in steps of {float(grid.width):g}"
+                steps = "" if fine else f" and are distinguished in steps of {float(grid.width):g}"
                 bin_ = bin_ if fine else f"a bin {float(grid.width):g} wide"
         kind = "Days" if isinstance(grid, Days) else "Times" if isinstance(grid, Seconds) else "Values"
-        text = f"{kind} of {output.column} outside {ends} go to the nearer end{steps}."
+        text = f"{kind} of {output.column} outside {ends} are clipped to the nearer bound{steps}."
         texts.setdefault(("bounds", text), []).append(name)
         if isinstance(output, At) and output.take != "middle":  # a round number outside of it
             continue
@@ -321,7 +327,7 @@ def _modes(outputs: Iterable[tuple[str, Ordered]], schema: Schema) -> list[Note]
             notes.append(Note("outside", f"Rows whose {outside} are not counted.", (name,)))
         text = (
             "The interval reaches, in the order of declaration, from the first to the last value that may be the most "
-            "frequent; the value itself is the most frequent as noise allows, the first of equal ones."
+            "frequent; the value itself is the most frequent one as far as noise allows."
         )
         notes.append(Note("mode", text, (name,)))
     return notes
@@ -334,11 +340,11 @@ def _complete(outputs: Iterable[tuple[str, Aggregate]], schema: Schema) -> list[
         for column in dict.fromkeys(output.columns):
             if schema.columns[column].nullable:
                 continue
-            text = f"{column} is declared complete: one that is missing or cannot be read counts {output.gaps}."
+            text = f"{column} is declared complete: a value that is missing or cannot be read counts {output.gaps}."
             if condition := None if column in schema.columns else _condition(column):
-                text = f"Rows of which it is unknown whether {condition} count as rows that do not meet it."
+                text = f"Rows for which it is unknown whether {condition} count as rows that do not meet it."
             elif column not in schema.columns:
-                text = f"{column} has a value in every row, by what is declared; one without counts {output.gaps}."
+                text = f"{column} is declared to have a value in every row; a missing value counts {output.gaps}."
             texts.setdefault(text, []).append(name)
     return [Note("complete", text, tuple(names)) for text, names in texts.items()]
 

@@ -152,7 +152,7 @@ class PersonTable:
         """The same, read against the schema of the rows."""
         if schema.unit.column is None:
             hint = "Declare [unit] column = ..., the column that tells people apart."
-            raise InputError("per_person", MISSING, "asked where the unit of the schema is a person", hint)
+            raise InputError("per_person", MISSING, "used where the unit of the schema is a person", hint)
         names = [name for name, _ in (*self.keys, *self.columns)]
         alike = [str(name).lower() for name in (schema.unit.column, *names)]  # to an engine one name
         taken = [name for name in names if alike.count(str(name).lower()) > 1]
@@ -232,6 +232,6 @@ def person_notes(schema: Schema, names: Sequence[str]) -> list[Note]:
             notes.append(Note("rows", f"{text}is left out.", tuple(names)))
         elif each.of == "sum" and isinstance(column, Integer | Real):
             ends = f"{float(column.lower):.15g}..{float(column.upper):.15g}"
-            text = f"{name} is one sum for each {who}: one outside {ends} goes to the nearer end."
+            text = f"{name} is one sum for each {who}: a sum outside {ends} is clipped to the nearer bound."
             notes.append(Note("bounds", text, tuple(names)))
     return notes

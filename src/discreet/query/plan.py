@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +27,7 @@ from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.query.aggregate import Aggregate, Derived
-from discreet.query.compile import GROUP, compile_query, measure_name
+from discreet.query.compile import GROUP, count_groups, measure_name
 from discreet.query.contribution import fresh_salt
 from discreet.query.estimate import estimate, linear_step
 from discreet.query.known_rows import NO_NOISE, NoNoise, is_known, known_rows, known_step, row_count_note
@@ -43,7 +44,7 @@ Noise = Laplace | Gaussian
 _SIZES = (100, 1_000, 10_000)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class QueryPlan(QuestionPlan):
     """A question, the noise it will get, and its price. Nothing is read and nothing is spent by making one."""
 
@@ -63,13 +64,13 @@ class QueryPlan(QuestionPlan):
         """How many groups will be published."""
         return self.question.groups(self.schema)
 
-    @property
+    @cached_property
     def moved(self) -> tuple[Sensitivity, ...]:
         """How far one unit can move each measure."""
         pairs = zip(self.measures, self.noises, strict=True)
         return tuple(_moved(measure, self.schema.unit, self.groups, type(noise)) for measure, noise in pairs)
 
-    @property
+    @cached_property
     def cost(self) -> Loss:
         """The price of the whole question: the composition of its measures."""
         parts = zip(self.measures, self.noises, self.moved, strict=True)
@@ -134,8 +135,7 @@ class QueryPlan(QuestionPlan):
     def draw(self, data: Connection, bits: Bits, salt: Sequence[int] | None = None) -> dict[str, Any]:
         """The noisy measures, for a job this plan is a part of; `salt` is that of the whole question."""
         salt = fresh_salt(bits) if salt is None else salt
-        expression = compile_query(self.question, self.schema, self.measures, data.table, salt)
-        found = data.integers(expression)
+        found = count_groups(data, self.question, self.schema, self.measures, salt)
         noisy = []
         for index, noise in enumerate(self.noises):
             exact = np.zeros(self.groups, dtype=np.int64)
@@ -243,7 +243,9 @@ def plan_query(
 
 def _moved(measure: Measure, unit: Unit, groups: int, noise: type[Noise]) -> Sensitivity:
     """How far one unit moves a measure, or the vector that it is a coordinate of."""
-    return vector_moved(measure, unit, noise) if isinstance(measure, Coordinate) else sensitivity(measure, unit, groups)
+    if isinstance(measure, Coordinate):
+        return vector_moved(measure, unit, groups, noise)
+    return sensitivity(measure, unit, groups)
 
 
 def noise_name(noise: Noise | NoNoise) -> str:

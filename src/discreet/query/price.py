@@ -185,7 +185,7 @@ def _error(plan: _Stated) -> float:
         raise InputError(
             "within",
             Phrase("an accuracy"),
-            "left out: nobody knows the error of this beforehand",
+            "left out: the error of this is not known beforehand",
             "Give epsilon, rho or share.",
         )
     return max(halves)

@@ -141,9 +141,9 @@ class BoundsPlan(QuestionPlan):
         for search in self.searches:
             name = search.column
             text = (
-                f"Values of {name} outside {name}_low..{name}_high, which are released too, go to the nearer end: "
-                "intervals hold the noise, not what is clipped, which may be more. "
-                "The bounds come of a noisy search. If no bin seems to have rows, they are the declared ones."
+                f"Values of {name} outside {name}_low..{name}_high, which are released too, are clipped to the nearer "
+                "bound. Intervals cover the noise, not the clipping error, which may be larger. The bounds come from "
+                "a noisy search. If no bin seems to have rows, they are the declared ones."
             )
             moved = [output for output, one in self.question.outputs if _private(one) and one.column == name]
             notes.append(Note("searched", text, (*moved, f"{name}_low", f"{name}_high")))
@@ -159,8 +159,8 @@ class BoundsPlan(QuestionPlan):
                 f"First, bounds of {search.column}, for {currency} = {readable(whole * share)} ({share}): counts of "
                 f"{grid.bins:,} bins that end at round numbers in {float(grid.edges[0]):g}..{float(grid.edges[-1]):g}; "
                 f"{noise_name(search.noise)}.",
-                f"  Bins of more than {2 * search.sure:,} rows are within the bounds, and no empty one is by itself "
-                f"({percent(SURE)}). Beside the others an empty bin is added with a chance of at most 1/20.",
+                f"  Bins of more than {2 * search.sure:,} rows are within the bounds, and no isolated empty bin is "
+                f"({percent(SURE)}). An empty bin next to the others is included with probability at most 1/20.",
             ]
         rest = 1 - SEARCHED
         return [*lines, f"Then, for {currency} = {readable(whole * rest)} ({rest}) whatever was found, the answer:"]

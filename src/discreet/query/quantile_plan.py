@@ -202,7 +202,7 @@ def plan_quantiles(question: Query, schema: Schema, allotment: Allotment, price:
     first = _quantiles(checked)[0][1]
     if checked.discovered:
         hint = "List the groups: key(column, values)."
-        raise InputError("group_by", checked.discovered[0].column, "public, where quantiles are asked for", hint)
+        raise InputError("group_by", checked.discovered[0].column, "public, where quantiles are computed", hint)
     if allotment.kind == "plan":
         raise InputError(
             "allotment", allotment.name, "a pure or zcdp allotment: a plan allotment pays for one fixed plan"

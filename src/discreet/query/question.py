@@ -131,7 +131,7 @@ class Query:
         from discreet.query.sql_person import read_each
 
         if self.persons is not None or self.outputs or self.ordered or self.combinations is not None:
-            raise InputError("per_person", Phrase("after outputs"), "asked before outputs and groups, once")
+            raise InputError("per_person", Phrase("after outputs"), "called before outputs and groups, once")
         if strange := [k for k in self.keys if k.discovered or k.values is not None or k.edges is not None]:
             raise InputError("per_person", strange[0].column, "grouped by columns as they are")
         keys = tuple((k.title, k.column) for k in self.keys)

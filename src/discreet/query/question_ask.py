@@ -24,7 +24,6 @@ from discreet.query.presentation import UNCHANGED, Presentation
 from discreet.query.price import Price, plan_at, plan_within
 from discreet.query.question import Query
 from discreet.query.release import read_table
-from discreet.query.sql import parse_sql
 from discreet.query.top import Top, TopPlan, plan_top
 from discreet.query.top_discovery import TopDiscoveryPlan, plan_top_discovery
 from discreet.query.union import Union, UnionPlan, plan_union
@@ -43,7 +42,7 @@ def plan_any(
         if asked.ordered:
             hint = "List the groups, key(column, values), or ask for them in a question of their own."
             raise InputError(
-                "group_by", asked.discovered[0].column, "public where quantiles or modes are asked for", hint
+                "group_by", asked.discovered[0].column, "public where quantiles or modes are computed", hint
             )
         return plan_discovery(asked, schema, allotment, price, delta)
     if isinstance(asked, Top) and isinstance(asked.key, Key) and asked.key.discovered:
@@ -77,6 +76,8 @@ def read_query(entry: AnyQuery | Mapping[str, Any] | str, schema: Schema) -> Any
 def _query_from(value: Any, schema: Schema) -> AnyQuery:
     """A question from its JSON form, or from SQL; what SQL does to the released table is left out."""
     if isinstance(value, str) and not value.lstrip().startswith("{"):
+        from discreet.query.sql import parse_sql  # most questions are no SQL
+
         return parse_sql(value, schema).query
     return read_query(value, schema)
 
@@ -97,7 +98,9 @@ class QuestionAsk(Ask):
     presentation: Presentation = option(
         PRESENTATION, UNCHANGED, help="What happens to the released table", here_only=True, shell=False
     )
-    delta: Number | None = option(AMOUNT, None, help="Beside the price, for discovered values: such as 1e-7", late=True)
+    delta: Number | None = option(
+        AMOUNT, None, help="In addition to the price, for discovered values: such as 1e-7", late=True
+    )
 
     def checked(self, schema: Schema) -> CheckedQuestion:
         """The question with its schema, which it is read against when it is priced."""

@@ -10,8 +10,9 @@ from discreet.core.packing import crossed, unpack
 from discreet.core.release import Release
 from discreet.errors import InputError
 from discreet.ledger.door import Answer
+from discreet.query.title import condition_text, output_titles, question_title
 
-__all__ = ["Tables", "read_table", "tables"]
+__all__ = ["Tables", "described", "read_table", "tables"]
 
 
 class Tables(dict[str, Release]):
@@ -24,6 +25,11 @@ class Tables(dict[str, Release]):
     def to_dict(self) -> dict[str, Any]:
         """Plain values of each."""
         return {name: table.to_dict() for name, table in self.items()}
+
+    def _repr_html_(self) -> str:
+        from discreet.core.release_view import tables_cell
+
+        return tables_cell(self)
 
 
 def tables(answer: Answer, cost: str, remaining: str) -> Tables:
@@ -40,17 +46,29 @@ def tables(answer: Answer, cost: str, remaining: str) -> Tables:
         # The ledger keeps no order of names; people read keys first, then each output with its interval.
         columns = part["columns"] if "columns" in part else _unpacked(part)
         order = [*part["keys"], *(output + end for output in part["outputs"] for end in ("", "_lower", "_upper"))]
+        query = asked.get("batch", {}).get(name, {}) if name else asked
+        provenance = answer.provenance(cost, remaining)
         found[name] = Release(
-            **answer.provenance(cost, remaining),
+            **provenance | {"facts": {**described(query), **provenance["facts"]}},
             columns={column: columns[column] for column in order},
             keys=tuple(part["keys"]),
             outputs=tuple(part["outputs"]),
             confidence=part["confidence"],
-            query=asked.get("batch", {}).get(name, {}) if name else asked,
+            query=query,
             absent=part.get("absent", {}),
             notes=(*_stale(answer, part["outputs"]), *(Note.from_dict(note) for note in part.get("notes", ()))),
         )
     return found
+
+
+def described(query: Any) -> dict[str, Any]:
+    """What a recorded question says of itself in words: its title, its condition, its outputs."""
+    asked = query.get("stream", query) if isinstance(query, Mapping) else {}
+    title = question_title(asked)
+    if not title:
+        return {}
+    told: dict[str, Any] = {"title": title, "where": condition_text(asked), "outputs": output_titles(asked)}
+    return {name: value for name, value in told.items() if value}
 
 
 def _unpacked(part: Mapping[str, Any]) -> dict[str, list[Any]]:

@@ -13,6 +13,7 @@ published numbers. The values of a text column in GROUP BY are discovered, which
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -37,6 +38,8 @@ from discreet.query.union import Union
 
 __all__ = ["Scope", "Statement", "parse_sql"]
 
+_HALF = re.compile("[\\ud800-\\udfff]")  # of a surrogate pair
+
 
 @dataclass(frozen=True, slots=True)
 class Statement:
@@ -51,6 +54,8 @@ class Statement:
 def parse_sql(text: str, schema: Schema, dialect: str = "duckdb") -> Statement:
     """Read one SELECT statement about the table of `schema`; refuses everything it does not fully understand."""
     check_dialect(dialect)
+    if isinstance(text, str) and _HALF.search(text):  # a name with one could be charged for, and not written to a file
+        raise InputError("sql", text, "text that UTF-8 can hold: no half of a surrogate pair", "Nothing was spent.")
     with metered():
         return _statement(text, schema, dialect)
 

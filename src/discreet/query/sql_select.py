@@ -13,7 +13,7 @@ from discreet.data.instant import Instant
 from discreet.data.schema import Schema
 from discreet.data.text import read_constant
 from discreet.errors import InputError, Phrase
-from discreet.query.aggregate import Aggregate
+from discreet.query.aggregate import Aggregate, VectorMean
 from discreet.query.formula import Formula
 from discreet.query.function import kinds
 from discreet.query.key import MOST_GROUPS, Bin, Key, bins, discover, key
@@ -30,6 +30,7 @@ from discreet.query.sql_relation import Relations
 from discreet.query.sql_scope import Computed, Published, Scope, computes, read_count, reference, unwrapped
 from discreet.query.sql_share import with_shares
 from discreet.query.sql_total import TotalReading
+from discreet.query.sql_vector import with_vectors
 from discreet.query.union import Union, UnionPart
 
 __all__ = ["Reading"]
@@ -82,7 +83,7 @@ class Reading:
         if type(tree) is not exp.Select:
             apart = type(tree) in (exp.Intersect, exp.Except)
             raise refuse(tree, SHAPE, "Released numbers differ by their noise: ask with UNION ALL." if apart else "")
-        self.tree = tree = with_shares(tree)
+        self.tree = tree = with_vectors(with_shares(tree))
         only(tree, *_CLAUSES)
         self.rows = self.rows.read(tree)
         self.reader, self.schema = self.rows.reader(), self.rows.about
@@ -194,10 +195,10 @@ class Reading:
             return self.references[text]
         if type(node) is exp.Anonymous and str(node.this).upper() == "BIN":
             only(node, "this", "expressions")
-            if len(node.expressions) != 2:
+            if len(node.expressions) < 2:
                 raise refuse(node, "BIN(column, width)")
             column = self.schema.canonical(reference(self.reader.read(node.expressions[0])), "sql")
-            made = bins(column, width=read_constant(node.expressions[1], "sql"))
+            made = _bins(column, [read_constant(each, "sql") for each in node.expressions[1:]])
         else:
             if self.aggregates(node):
                 raise refuse(node, "something known of each row to group by", instead(node))
@@ -379,9 +380,18 @@ class Reading:
 
 
 def _plain_name(aggregate: Aggregate | Ordered) -> str:
-    named = [column for column in aggregate.columns if column.isidentifier()]
+    columns = (aggregate.column,) if isinstance(aggregate, VectorMean) else aggregate.columns
+    named = [column for column in columns if column.isidentifier()]
     name = "_".join([aggregate.label, *named])
     return name if name.isidentifier() else "value"
+
+
+def _bins(column: str, given: list[Any]) -> Key:
+    """BIN(column, width), BIN(day, 'month') or BIN(column, edge, edge, ...)."""
+    if len(given) > 1:
+        return bins(column, given)
+    (size,) = given
+    return bins(column, every=size) if isinstance(size, str) and size.isalpha() else bins(column, width=size)
 
 
 def _days(column: Date) -> list[date | None]:

@@ -131,10 +131,10 @@ class StreamPlan(TablePlan):
         who = self.schema.unit.column
         few = "the first period" if self.limit == 1 else f"the first {self.limit:,} periods"
         note = (
-            f"A {who} counts in {few} in which a row of theirs counts when it is released; what follows is left out."
+            f"A {who} counts in {few} in which they have a row at the time of release; later periods are left out."
             if who is not None
-            else "A row counts in its period as it is when that is released. One that is amended later is another row "
-            "and counts again: declare the person, if rows may be amended."
+            else "A row counts in its period as it is at the time of release. A row that is amended later counts again "
+            "as another row: if rows may be amended, declare the person."
         )
         return Explanation(
             title=f"Stream over {self.periods:,} periods of {self.period.column} in {self.dataset!r}",
@@ -142,7 +142,7 @@ class StreamPlan(TablePlan):
             shape=(f"Releases {self.groups * self.periods:,} rows, {self.groups:,} a period, and running totals.",),
             errors=tuple(errors),
             confidence=self.confidence,
-            notes=("All is paid with the first period: stopping early gets nothing back.", note),
+            notes=("All periods are paid with the first one. Stopping early refunds nothing.", note),
             facts={"groups": self.groups, "periods": self.periods, "limit": self.limit},
         )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from discreet.core.digest import digest_of
-from discreet.core.explanation import Explanation
+from discreet.core.explanation import Explaining, Explanation
 from discreet.core.loss import Loss
 from discreet.core.plan import Plan
 from discreet.core.unit import Unit
@@ -57,7 +57,7 @@ class _Described(Protocol):
     def cost(self) -> Loss: ...
 
 
-class TablePlan:
+class TablePlan(Explaining):
     """A plan with a `schema`, an `allotment` and a `cost`."""
 
     __slots__ = ()

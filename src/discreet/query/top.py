@@ -27,7 +27,7 @@ from discreet.ledger.budget import Allotment
 from discreet.mechanisms import Gaussian, Laplace, TopK
 from discreet.noise.bits import words
 from discreet.query.aggregate import Count, Persons
-from discreet.query.compile import GROUP, compile_query, measure_name
+from discreet.query.compile import GROUP, count_groups, measure_name
 from discreet.query.key import Key, key, published
 from discreet.query.limits import PersonLimits
 from discreet.query.measure import Measure, sensitivity
@@ -230,7 +230,7 @@ class TopPlan(QuestionPlan):
     def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Count in the engine, choose, add noise to the counts of what was chosen. Called by the one door only."""
         salt = [int(word) & (2**31 - 1) for word in words(bits, 8)]
-        found = data.integers(compile_query(self._counted, self.schema, self.measures, data.table, salt))
+        found = count_groups(data, self._counted, self.schema, self.measures, salt)
         labels = self.question.labels(self.schema)
         exact = np.zeros(len(labels), dtype=np.int64)
         exact[found[GROUP]] = found[measure_name(0)]

@@ -20,12 +20,12 @@ def counts_once(measure: Measure) -> bool:
     return priced_with(measure) == measure
 
 
-def vector_moved(measure: Coordinate, unit: Unit, noise: type[Laplace | Gaussian]) -> Sensitivity:
-    """How far one unit moves the whole vector of a coordinate, in the norm of the noise.
+def vector_moved(measure: Coordinate, unit: Unit, groups: int, noise: type[Laplace | Gaussian]) -> Sensitivity:
+    """How far one unit moves the whole vector of a coordinate in all groups, in the norm of the noise.
 
     Guarantee: noise for it on each coordinate costs, for all of them together, what it costs for this one move.
     Proof: docs/proofs/query.md.
     """
-    length, added = vector_sensitivity(measure, unit)
+    length, added = vector_sensitivity(measure, unit, groups)
     most = length if noise is Gaussian else added
     return Sensitivity(each=most, outputs=2, total=most)  # shared by several outputs, nobody knows how

@@ -25,6 +25,7 @@ from discreet.query.aggregate import (
 )
 from discreet.query.aggregate.base import read_limits, rows_of
 from discreet.query.aggregate.pairs import Paired
+from discreet.query.aggregate.vector_means import VectorMean
 from discreet.query.function import kinds
 from discreet.query.measure import Rows
 
@@ -105,7 +106,10 @@ def test_a_complete_column_shares_the_count_of_rows():
 def test_every_name_in_sql_is_read_by_its_own_class_alone(kind):
     for name, fields in kind.functions[0].sql.items():
         columns = ["pay", "age"] if issubclass(kind, Paired) else ["pay > 1"] if kind is Share else ["pay"]
-        node = sqlglot.parse_one(f"SELECT {name}({', '.join(columns)})", read="duckdb").expressions[0]
+        written = ", ".join(columns)
+        if kind is VectorMean:  # a length and the other columns beside the coordinate
+            written, fields = "pay, 2, pay, age", {"vector": ("pay", "age"), "norm": Fraction(2)}
+        node = sqlglot.parse_one(f"SELECT {name}({written})", read="duckdb").expressions[0]
         assert kind.read_sql(node, SCOPE) == kind(*columns, **fields).canonical(SCOPE.schema)
         others = [other for other in kinds() if issubclass(other, Aggregate) and other is not kind]
         assert [other.read_sql(node, SCOPE) for other in others] == [None] * len(others)

@@ -127,7 +127,7 @@ def test_moments_are_told_apart_by_the_second():
     with source_of(pyarrow.table({"at": moments})).open() as data:
         answer = run_plan(plan, data, SystemBits())
     assert answer["columns"]["n"] == [3]
-    assert any("nearer end" in note["text"] for note in answer["notes"])
+    assert any("nearer bound" in note["text"] for note in answer["notes"])
 
 
 def test_several_columns_at_once_are_refused_if_one_has_values_nobody_listed():

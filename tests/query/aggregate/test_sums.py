@@ -96,7 +96,7 @@ def test_noise_is_for_the_bounds_of_a_person_not_for_rows(person, neighbours, ea
 def test_what_is_cut_is_said_beside_the_sum_and_survives_json():
     plan = planned(person=(0, 500))
     (note,) = [note for note in plan.notes({"s": [0]}) if note.kind == "clipped"]
-    assert "cut to 0..500" in note.text
+    assert "clipped to 0..500" in note.text
     again = Query.from_json(plan.question.to_json(), PEOPLE)
     assert again == plan.question
     drawn = plan_query(plan.question.limits(rows_total=4), PEOPLE, PURE, Price.read(epsilon=1))

@@ -82,6 +82,79 @@ def test_no_row_adds_a_vector_longer_than_the_radius():
         assert np.allclose(np.array([a, b]) * float(taken.lattices[0].step), true, atol=1e-3)
 
 
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_no_person_adds_a_vector_longer_than_the_rows_that_count(rows):
+    """Every three rows of a few values, and fewer, through the engine: with others' rows beside them or alone."""
+    values = [None, 0.0, 0.1, 1.9, -1.5, 2.0, 10.5, -3.0]
+    scenes = [
+        (mine, others)
+        for others in ((), (1.0, -3.0))
+        for size in range(5)
+        for mine in itertools.combinations_with_replacement(values, size)
+    ]
+    schema = schema_of(Real(-3, 10.5, nullable=True), Unit("p", groups=1, rows=rows), len(scenes))
+    taken = VectorMean("v", ("v", "w"), Fraction(2)).coordinate(schema)
+    turns = [lambda value: None if value is None else 0.7 - value]  # another direction for each value
+    found = measured(schema, [*taken.vector, taken.weight], scenes, turns)
+    half = len(scenes) // 2
+    most, (length, added) = 0, vector_sensitivity(taken, schema.unit, len(scenes))
+    for start in (0, half):
+        none = found[start]
+        for scene, (a, b, many) in zip(scenes[start : start + half], found[start : start + half], strict=True):
+            moved = a - none[0], b - none[1]
+            assert moved[0] ** 2 + moved[1] ** 2 <= length**2, scene
+            assert abs(moved[0]) + abs(moved[1]) <= added, scene
+            assert many - none[2] <= rows
+            most = max(most, moved[0] ** 2 + moved[1] ** 2)
+    assert most > (0.98 * length) ** 2  # and no more is charged than that
+
+
+def test_a_person_in_several_groups_moves_the_corner_of_what_is_charged():
+    """k groups, each by r radii: sqrt(k) r of them in L2, k r sqrt(m) in L1; with a limit on all rows less."""
+    taken = VectorMean("x", ("x", "y"), Fraction(2)).coordinate(ROW)
+    radius = taken.radius
+    for unit, length, together in (
+        (Unit("p", groups=4, rows=3), 2 * 3, 12),
+        (Unit("p", groups=4, rows=3, rows_total=7), 19**0.5, 7),
+        (Unit("p", neighbours=Neighbours.REPLACE, groups=1, rows=2), 4, 4),
+        (Unit(rows=3), 3, 3),
+    ):
+        found = vector_sensitivity(taken, unit, 10)
+        assert length * radius <= found[0] <= length * radius + 2
+        assert together * radius * 2**0.5 <= found[1] <= together * radius * 2**0.5 + 2
+
+
+def test_a_person_moves_no_more_groups_than_the_question_has():
+    """Without keys there is one group, however many the unit allows."""
+    taken = VectorMean("x", ("x", "y"), Fraction(2)).coordinate(ROW)
+    radius = taken.radius
+    for unit, groups, length, together in (
+        (Unit("p", groups=4, rows=3), 1, 3, 3),
+        (Unit("p", groups=4, rows=3), 2, 18**0.5, 6),
+        (Unit("p", groups=4, rows=3, rows_total=7), 1, 3, 3),
+        (Unit("p", neighbours=Neighbours.REPLACE, groups=4, rows=3), 1, 6, 6),
+        (Unit(rows=3), 1, 3, 3),
+    ):
+        found = vector_sensitivity(taken, unit, groups)
+        assert length * radius <= found[0] <= length * radius + 2
+        assert together * radius * 2**0.5 <= found[1] <= together * radius * 2**0.5 + 2
+
+
+def test_without_noise_it_is_the_mean_of_cut_vectors_of_persons(tmp_path):
+    """Of whoever has more rows than count, the mean of them counts as often."""
+    random = np.random.Generator(np.random.PCG64(4))
+    rows, who = random.normal(size=(400, 2)) * 2, random.integers(0, 60, 400)
+    table = pyarrow.table({"p": [f"p{one}" for one in who], "x": rows[:, 0], "y": rows[:, 1]})
+    schema = Schema("t", {"x": COLUMNS["x"], "y": COLUMNS["y"], "p": Text()}, Unit("p", groups=1, rows=4))
+    curator = Curator.open(table, schema, ledger=tmp_path / "l.db", budget=Budget(rho=10**9), create=True)
+    found = curator.table().agg(**mean(["x", "y"], norm=2)).plan(rho=10**7).release()
+    cut = rows * np.minimum(1, 2 / np.linalg.norm(rows, axis=1))[:, None]
+    weights = np.minimum(1, 4 / np.bincount(who)[who])
+    wanted = np.average(cut, axis=0, weights=weights)
+    assert [found.columns[f"mean_{name}"][0] for name in "xy"] == pytest.approx(wanted, abs=2e-3)
+    assert "the mean of their values counts as 4 rows" in str(found)
+
+
 def test_without_noise_it_is_the_mean_of_cut_vectors(tmp_path):
     rows = np.random.Generator(np.random.PCG64(3)).normal(size=(500, 3)) * 2
     table = pyarrow.table({name: rows[:, place] for place, name in enumerate("xyz")})
@@ -90,7 +163,7 @@ def test_without_noise_it_is_the_mean_of_cut_vectors(tmp_path):
         found = curator.table().agg(**mean(["x", "y", "z"], norm=norm)).plan(rho=10**7).release()
         cut = rows * np.minimum(1, norm / np.linalg.norm(rows, axis=1))[:, None]
         assert [found.columns[f"mean_{name}"][0] for name in "xyz"] == pytest.approx(cut.mean(axis=0), abs=2e-3)
-    assert "longer than 1000 count as that long" in str(found)
+    assert "longer than 1000 are scaled down to that length" in str(found)
 
 
 def test_it_goes_to_json_and_back_and_shares_its_rows():
@@ -122,7 +195,6 @@ def test_each_interval_holds_its_coordinate(schema):
         lambda: mean(["x", "y"], (0, 1), norm=2),
         lambda: mean(["x", "y"], norm=0),
         lambda: mean(["x"], norm=1),
-        lambda: planned(Schema("t", {**COLUMNS, "p": Text()}, Unit("p", groups=1, rows=1))),
         lambda: planned(outputs={"m": VectorMean("x", ("y", "z"), Fraction(1))}),
         lambda: planned(within="0.1"),
         lambda: planned(outputs=mean(["x", "y"], norm="1e-9")),
@@ -148,8 +220,29 @@ def vectors(neighbours):
     return lambda _: Job(schema, plan.allotment, plan.cost, plan.measure, plan)
 
 
-def replaced_as_removed(measure, unit):
-    return vector_sensitivity(measure, Unit(rows=unit.rows))
+def of_persons(_):
+    """The same of persons, of whom two rows count in each of two groups."""
+    schema = world_schema(Unit("p", groups=2, rows=2))
+    asked = Desk(schema, ALLOTMENTS["rho"]).table().group_by("g").agg(**mean(["n", "y"], norm=2))
+    plan = asked.plan(rho=1).plan
+    return Job(schema, plan.allotment, plan.cost, plan.measure, plan)
+
+
+def test_noise_for_one_row_is_too_little_for_a_person_with_several():
+    def of_one_row(measure, unit, groups):
+        return vector_sensitivity(measure, Unit("p", groups=unit.groups, rows=1), groups)
+
+    find_bug(of_persons, patched((discreet.query.vector_price, "vector_sensitivity"), by=of_one_row))
+
+
+def test_sums_of_persons_that_are_not_shortened_are_found():
+    import discreet.query.contribution as room
+
+    find_bug(of_persons, patched((room, "_shortened"), by=lambda found, values, rows: found))
+
+
+def replaced_as_removed(measure, unit, groups):
+    return vector_sensitivity(measure, Unit(rows=unit.rows), groups)
 
 
 def test_noise_for_vectors_that_come_and_go_is_too_little_where_they_are_replaced():

@@ -201,6 +201,13 @@ class Derived(Aggregate):
         """An interval that also holds what rounding to a lattice may have done."""
         return lower, upper
 
+    def limited(self, who: str, rows: str) -> tuple[str, str]:
+        """What the limit on the rows of one person does to it."""
+        return (
+            "weighted",
+            f"For each {who} with more than {rows} in a group, the mean of their values counts as {rows}.",
+        )
+
     @property
     def fewest(self) -> int:
         """Of fewer values than these it may be anything."""
@@ -366,10 +373,6 @@ class Moments(Bounded, Derived):
         """What its error is a multiple of where bounds are private, and how large that is for the declared ones."""
         low, high, lower, upper = self.declared(schema)
         return high - low, f"times ({upper} - {lower})"
-
-    def limited(self, who: str, rows: str) -> tuple[str, str]:
-        """What the limit on the rows of one person does to it."""
-        return "weighted", f"Of each {who} with more than {rows} in a group the mean counts, as {rows}."
 
 
 _Any = TypeVar("_Any", bound=Aggregate)

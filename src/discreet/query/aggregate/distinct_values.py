@@ -73,11 +73,11 @@ class DistinctValues(Additive):
         match schema.columns[self.column]:
             case Integer() | Real() as numbers:
                 ends = f"{float(numbers.lower):.15g}..{float(numbers.upper):.15g}"
-                return f"Values of {self.column} outside {ends} count as the nearer end."
+                return f"Values of {self.column} outside {ends} are clipped to the nearer bound."
             case Date() as days:
-                return f"Days of {self.column} outside {days.lower}..{days.upper} count as the nearer end."
+                return f"Days of {self.column} outside {days.lower}..{days.upper} are clipped to the nearer bound."
             case Timestamp():
-                return f"Moments of {self.column} outside the declared bounds count as the nearer end."
+                return f"Moments of {self.column} outside the declared bounds are clipped to the nearer bound."
             case Category():
                 return f"Values of {self.column} that are not declared are not counted."
         return None
@@ -85,8 +85,8 @@ class DistinctValues(Additive):
     def limited(self, who: str, rows: str) -> tuple[str, str]:
         """What the limit on the rows of one person does to it."""
         text = (
-            f"In a group each {who} counts with at most as many different values as {rows} can have, picked at random; "
-            "what is beyond is left out."
+            f"Each {who} counts in a group with at most as many different values as {rows} can have, picked at random; "
+            "the others are left out."
         )
         return "rows", text
 

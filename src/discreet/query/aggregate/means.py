@@ -16,6 +16,7 @@ from discreet.query.aggregate.shares import Share
 from discreet.query.aggregate.vector_means import VectorMean, vector_mean
 from discreet.query.function import Function, register
 from discreet.query.measure import Measure
+from discreet.query.sql_hint import refuse
 
 __all__ = ["Mean", "mean"]
 
@@ -40,6 +41,13 @@ class Mean(Moments):
     @classmethod
     def read_sql(cls, node: Any, scope: Any) -> Self | None:
         """AVG(column) or MEAN(column); None also where it is of a condition: then it is a share."""
+        from sqlglot import exp
+
+        if isinstance(node, exp.Avg | exp.Anonymous) and any(
+            type(each) is exp.Array for each in (node.this, *node.expressions)
+        ):
+            hint = "The mean of a vector is asked for by coordinates: VECTOR_MEAN(x, 2, x, y), VECTOR_MEAN(y, 2, x, y)."
+            raise refuse(node, "an aggregate of one column or expression", hint)
         return None if Share.read_sql(node, scope) is not None else super(Mean, cls).read_sql(node, scope)
 
     def measures(self, schema: Schema) -> tuple[Measure, ...]:

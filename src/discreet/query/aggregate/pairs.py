@@ -161,11 +161,7 @@ class Paired(Derived):
         for name in sorted({self.column, self.other}):
             declared = schema.numeric(name, self.named())
             said.append(f"{name} outside {float(declared.lower):.15g}..{float(declared.upper):.15g}")
-        return f"Values of {' and of '.join(said)} go to the nearer end."
-
-    def limited(self, who: str, rows: str) -> tuple[str, str]:
-        """What the limit on the rows of one person does to it."""
-        return "weighted", f"Of each {who} with more than {rows} in a group the mean counts, as {rows}."
+        return f"Values of {' and of '.join(said)} are clipped to the nearer bound."
 
     @classmethod
     def read_sql(cls, node: Any, scope: Any) -> Self | None:

@@ -64,7 +64,7 @@ class Persons(Additive):
         if schema.unit.column is None:
             hint = "Declare [unit] column = ..., or use count()."
             raise InputError(
-                "people", Phrase("a schema whose unit is a row"), "asked of a schema whose unit is a person", hint
+                "people", Phrase("a schema whose unit is a row"), "used with a schema whose unit is a person", hint
             )
         if self.where is None:
             return (People(),)

@@ -48,7 +48,7 @@ class Count(Additive):
 
     def limited(self, who: str, rows: str) -> tuple[str, str]:
         """What the limit on the rows of one person does to it."""
-        return "rows", f"In a group each {who} counts as at most {rows}; what is beyond is left out."
+        return "rows", f"Each {who} counts with at most {rows} in a group; further rows are left out."
 
     @classmethod
     def read_sql(cls, node: Any, scope: Any) -> Count | None:

@@ -95,10 +95,6 @@ class Share(Derived):
         off = 0.0 if schema.unit.column is None else float(self.moment(schema).lattice.step) / 2
         return lower - off, upper + off
 
-    def limited(self, who: str, rows: str) -> tuple[str, str]:
-        """What the limit on the rows of one person does to it."""
-        return "weighted", f"Of each {who} with more than {rows} in a group the mean counts, as {rows}."
-
     @classmethod
     def read_sql(cls, node: Any, scope: Any) -> Self | None:
         """SHARE(condition), or AVG of a condition or of a CASE that is 0 or 1; None if it is none of them."""

@@ -123,13 +123,13 @@ class Sum(Bounded, Additive):
         if self.person is not None:
             low, high = (f"{float(end):.15g}" for end in self.person)
             text = (
-                f"The sum of all rows of each {who} in a group counts, cut to {low}..{high}: what is beyond is left "
-                "out, and the interval does not hold it."
+                f"The sum of the rows of each {who} in a group is clipped to {low}..{high}. The interval does not "
+                "cover the clipping error."
             )
             return "clipped", text
         text = (
-            f"A sum takes the sum of all rows of each {who} in a group, cut at what {rows} can add at most: it is not "
-            "the sum of the rows that are counted."
+            f"The sum of the rows of each {who} in a group is clipped to the most that {rows} can add. It is not the "
+            "sum over the rows that are counted."
         )
         return "rows", text
 

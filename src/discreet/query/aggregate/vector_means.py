@@ -12,11 +12,13 @@ import numpy as np
 from discreet.core.exact import Number, as_written, sqrt_up
 from discreet.core.lattice import Lattice
 from discreet.data.schema import Schema
-from discreet.errors import InputError, Phrase
+from discreet.data.text import read_constant
+from discreet.errors import InputError
 from discreet.query.aggregate.base import NUMERIC, Derived, Floats, plain_names, setting
 from discreet.query.aggregate.pairs import read_name
 from discreet.query.function import Function, register
 from discreet.query.measure import Complete, Coordinate, Measure, Rows
+from discreet.query.sql_hint import only, refuse
 
 __all__ = ["VectorMean", "vector_mean"]
 
@@ -43,6 +45,8 @@ def _read_norm(value: Any) -> Fraction:
 class VectorMean(Derived):
     """One coordinate of the mean of a vector of columns, rows longer than `norm` being made as long as that.
 
+    Of a person with more rows than count in a group, the mean of the rows counts as often as these.
+
     Guarantee: with Gaussian noise all coordinates together cost what one number of that bound costs.
     Proof: docs/proofs/query.md.
     """
@@ -53,6 +57,8 @@ class VectorMean(Derived):
             call="mean([...], norm=...)",
             words="coordinate of a mean vector",
             takes=NUMERIC,
+            sql={"VECTOR_MEAN": {}},
+            shown=("VECTOR_MEAN(x, length, x, y)",),
             listed=False,
             place=1010,
         ),
@@ -62,6 +68,29 @@ class VectorMean(Derived):
     column: str
     vector: tuple[str, ...] = field(metadata=setting(_read_names, list))
     norm: Fraction = field(metadata=setting(_read_norm, str))
+
+    @property
+    def label(self) -> str:
+        """What it is called in SQL where it has no other name."""
+        return "mean"
+
+    @classmethod
+    def read_sql(cls, node: Any, scope: Any) -> Self | None:
+        """VECTOR_MEAN(coordinate, length, vector): x of the mean of (x, y) is VECTOR_MEAN(x, 2, x, y)."""
+        from sqlglot import exp
+
+        if type(node) is not exp.Anonymous or str(node.this).upper() not in cls.functions[0].sql:
+            return None
+        only(node, "this", "expressions")
+        form = "VECTOR_MEAN of a coordinate, a length, and the columns of the vector: VECTOR_MEAN(x, 2, x, y)"
+        if len(node.expressions) < 4:
+            raise refuse(node, form)
+        coordinate, length, *vector = node.expressions
+        try:
+            norm = _read_norm(read_constant(length, "sql"))
+        except InputError:
+            raise refuse(length, f"a length, more than zero, in {form}") from None
+        return cls(scope.column(coordinate, number=True), _read_names([scope.column(one) for one in vector]), norm)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -77,9 +106,6 @@ class VectorMean(Derived):
 
     def coordinate(self, schema: Schema) -> Coordinate:
         """Its first measure."""
-        if schema.unit.column is not None:
-            hint = "Ask for the mean of each column: mean(column)."
-            raise InputError("norm", Phrase(f"{float(self.norm):g}"), "left out where the unit is a person", hint)
         ends = {name: schema.numeric(name, "mean") for name in self.vector}
         farthest = [max(abs(Fraction(one.lower)), abs(Fraction(one.upper))) for one in ends.values()]
         radius = min(self.norm, sqrt_up(sum((each * each for each in farthest), Fraction(0))))
@@ -112,15 +138,16 @@ class VectorMean(Derived):
         return own.lowest * step, own.highest * step
 
     def widened(self, schema: Schema, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-        """An interval that also holds what rounding may have done: half a step of a value, and one of its cut."""
-        off = 1.5 * float(self.coordinate(schema).lattices[0].step)
+        """An interval that also holds what rounding may have done: half a step of a value, one of its cut, and one of
+        what a person with many rows adds."""
+        off = (1.5 if schema.unit.column is None else 2.5) * float(self.coordinate(schema).lattices[0].step)
         return lower - off, upper + off
 
     def clipped(self, schema: Schema) -> str:
         """What becomes of long vectors, in words."""
         return (
-            f"Rows whose vector of {', '.join(self.vector)} is longer than {float(self.norm):.15g} count as that long: "
-            "the mean is of vectors cut so, and its interval does not hold what is cut."
+            f"Rows whose vector of {', '.join(self.vector)} is longer than {float(self.norm):.15g} are scaled down to "
+            "that length. The interval of the mean does not cover this clipping error."
         )
 
 
