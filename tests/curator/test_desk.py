@@ -63,7 +63,7 @@ def test_a_price_is_free_and_a_release_is_charged_and_listed(tmp_path):
     assert desk.releases() == ["counts"]
     assert desk.release("counts").columns == table.columns
     with pytest.raises(InputError, match="Did you mean `counts`"):
-        desk.release("count")
+        desk.release("cuonts")
 
 
 def test_another_allotment_is_named(tmp_path):
@@ -87,7 +87,7 @@ def test_a_run_that_fails_stays_spent(tmp_path, monkeypatch):
     def broken(*_):
         raise ValueError("a cell of the data")
 
-    monkeypatch.setattr("discreet.query.plan.compile_query", broken)
+    monkeypatch.setattr("discreet.query.compile.compile_query", broken)
     with pytest.raises(RunError) as caught:
         offer.release()
     assert "cell" not in str(caught.value)

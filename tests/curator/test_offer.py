@@ -29,7 +29,7 @@ def test_it_says_cost_errors_and_what_is_left_and_spends_nothing(offer):
     assert "Releases 2 rows" in text
     assert [error.output for error in offer.expected] == ["n", "m"]
     assert "print it" in repr(offer)
-    assert offer._repr_html_().startswith("<pre>")
+    assert "Errors to expect, with 95% confidence" in offer._repr_html_()
     assert offer.quote.fits
     assert offer.quote.left.amount == 10
     entry = json.loads(json.dumps(offer.to_dict()))
@@ -70,6 +70,9 @@ class Resumable:
 
     def __getattr__(self, name):
         return getattr(self._plan, name)
+
+    def stored_in(self, checkpoint):
+        return Resumable(self._plan, checkpoint, self.fails)
 
     @contextmanager
     def kept(self, *, answered):

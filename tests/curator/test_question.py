@@ -89,6 +89,8 @@ def test_a_question_as_people_type_it(question):
 
 def test_a_question_that_is_not_planned_is_written_in_one_line(question):
     asked = question.where("age > 3").group_by("county").agg(n=count())
-    assert repr(asked) == "<Question: n by county of some rows about 'people'; plan(...) it to see its price>"
+    assert repr(asked) == (
+        "<Question about 'people': Number of rows by county, where age > 3; plan(...) it to see its price>"
+    )
     assert len(repr(question.agg(**{f"a{place}": count() for place in range(99)}))) < 200
     assert "'people'" in repr(question.top("county"))

@@ -13,7 +13,7 @@ import pytest
 import discreet
 from asks import ASKS, PLACES, town
 from discreet import Budget, Category, Schema, bins, count
-from discreet.curator.request import request_to
+from discreet.curator.request import offer_at, request_to, stated_price
 from discreet.errors import InputError
 from discreet.learn.model import Model
 from discreet.ledger.door import release as through_the_door
@@ -46,6 +46,27 @@ def test_names_keep_their_order_on_the_record(curator):
     assert told["price"][:2] == ["epsilon", "1"]
 
 
+def test_the_same_is_planned_at_another_price_and_nothing_is_spent(curator):
+    offer = asked(curator, epsilon=1, confidence=0.9)
+    offer.release(release="a")
+    known, before = curator.ledger.find("a"), curator.ledger.head()
+    other = offer_at(curator.local, known, "epsilon", "0.25")
+    assert other.to_dict() == asked(curator, epsilon="0.25", confidence=0.9).to_dict()
+    assert curator.ledger.head() == before
+    for way, amount in (("epsilon", 0), ("epsilon", "much"), ("price", 1)):
+        with pytest.raises(InputError):
+            offer_at(curator.local, known, way, amount)
+
+
+def test_the_price_is_read_back_as_it_was_stated(curator):
+    asked(curator, epsilon=1).release(release="a")
+    asked(curator, within=30, confidence=0.9).release(release="b")
+    assert stated_price(curator.ledger.find("a")) == {"epsilon": 1}
+    assert stated_price(curator.ledger.find("b")) == {"within": 30, "confidence": 0.9}
+    curator.ledger.spend("people", discreet.Pure("0.1"), release="c", who="w", digest="d", unit=curator.schema.unit)
+    assert stated_price(curator.ledger.find("c")) == {}
+
+
 def test_a_long_ask_is_compressed_and_one_that_is_too_long_is_left_out():
     regions = {"county": [f"A{number:05d}" for number in range(2000)], "state": ["A"] * 2000}
     text = request_to(TreeAsk.of(["state", "county"], geography=regions), Price.read(epsilon=1))
@@ -64,7 +85,7 @@ def test_a_share_is_the_price_it_was_although_the_budget_was_raised(curator, tmp
 def test_another_schema_makes_another_plan_which_is_refused(curator, tmp_path):
     asked(curator, epsilon=1).release(release="a")
     later = opened(tmp_path, Schema("people", {"sex": Category(["f", "m", "x"], nullable=False)}))
-    with pytest.raises(InputError, match="with the schema of now another one is made"):
+    with pytest.raises(InputError, match="with the current schema the request gives another plan"):
         later.publish("a")
 
 
@@ -105,7 +126,7 @@ def test_a_model_of_ones_own_is_planned_and_its_record_holds_no_request(here):
     offer = planned(here, "train", model=model)
     assert offer.request is None
     offer.release(release="own")
-    with pytest.raises(InputError, match=r"what has no JSON.*offer\.publish"):
+    with pytest.raises(InputError, match=r"has no JSON form.*offer\.publish"):
         here.curator.publish("own")
     assert offer.publish("own").id == "own"
 
@@ -146,7 +167,7 @@ def test_options_of_this_machine_that_decide_the_plan_are_named_when_it_is_publi
     offer = planned(here, "train", operands="bfloat16", noise="device")
     assert json.loads(offer.request)["left_out"] == ["operands"]
     offer.release(release="narrow")
-    with pytest.raises(InputError, match=r"operands stood on no record.*offer\.publish"):
+    with pytest.raises(InputError, match=r"operands is not recorded.*offer\.publish"):
         here.curator.publish("narrow")
     assert offer.publish("narrow").id == "narrow"
 

@@ -1,12 +1,13 @@
 """Where a curator's ledger lies, that none is made unasked, and that a plan opens no budget."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 
 from discreet import Ledger, count
 from discreet.curator import open_curator
-from discreet.curator.setup import dataset_name
+from discreet.curator.setup import dataset_name, schema_path, state_folder
 from discreet.errors import InputError, LedgerError, MissingLedgerError
 from discreet.ledger.budget import Budget
 
@@ -167,12 +168,12 @@ def test_a_misspelt_name_begins_no_new_budget(project):
 
 def test_a_server_that_is_refused_leaves_nothing_on_the_ledger(project):
     pytest.importorskip("fastapi")
-    from discreet.apps.server.settings import Settings
+    from discreet.apps.server.settings import Served, Settings
     from discreet.apps.server.tokens import Tokens
 
     ledger = Ledger.open(project / "books.db", create=True)
     Tokens("tokens.db").create("ann", "analyst", "nowhere")
-    serving = Settings(("visits",), "discreet.toml", "books.db", "tokens.db", "jobs.db")
+    serving = Settings((Served("visits", "discreet.toml", "books.db"),), "tokens.db", "jobs.db")
     with pytest.raises(InputError, match="nowhere"):
         serving.service()
     assert ledger.head().sequence == 1
@@ -180,9 +181,38 @@ def test_a_server_that_is_refused_leaves_nothing_on_the_ledger(project):
 
 def test_a_server_does_not_start_without_a_guard(project):
     pytest.importorskip("fastapi")
-    from discreet.apps.server.settings import Settings
+    from discreet.apps.server.settings import Served, Settings
 
     ask(open_curator("visits", "discreet.toml", create=True)).release()
     shutil.rmtree(project / "state")
     with pytest.raises(LedgerError, match="guard"):
-        Settings(("visits",), "discreet.toml", None, "tokens.db", "jobs.db").service()
+        Settings((Served("visits", "discreet.toml"),), "tokens.db", "jobs.db").service()
+
+
+def test_the_schema_is_that_of_the_datas_name_else_the_one_here_else_the_one_beside_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "far").mkdir()
+    beside, here = Path("far/discreet.toml"), Path("discreet.toml")
+    here.unlink()
+    assert schema_path("far/people.csv", None) == here
+    beside.write_text("")
+    assert schema_path("far/people.csv", None) == beside
+    here.write_text("")
+    assert schema_path("far/people.csv", None) == here
+    Path("far/people.toml").write_text("")
+    assert schema_path("far/people.csv", None) == Path("far/people.toml")
+    assert schema_path("far/people.csv", "other.toml") == Path("other.toml")
+    assert schema_path("far/*.csv", None) == here
+    assert schema_path("postgresql://host/db?table=visits", None) == here
+    Path("visits.toml").write_text("")
+    assert schema_path("postgresql://host/db?table=visits", None) == Path("visits.toml")
+    assert schema_path("", None) == here
+
+
+def test_what_is_brought_never_lies_where_tables_are_read(tmp_path):
+    """A folder of data is read with all that is under it: an upload there would be counted."""
+    (tmp_path / "data").mkdir()
+    inside, beside = tmp_path / "data" / "discreet.toml", tmp_path / "discreet.toml"
+    assert state_folder(inside, [str(tmp_path / "data")]) is None
+    assert state_folder(inside, ["postgresql://host/city", str(tmp_path / "data")]) is None
+    assert state_folder(beside, [str(tmp_path / "data")]) == tmp_path / ".discreet"

@@ -75,7 +75,7 @@ def test_a_stream_whose_memory_is_left_behind_would_end(tmp_path, monkeypatch):
     """The planted bug: a move that carries the records alone."""
     from discreet.ledger import move
 
-    monkeypatch.setattr(move, "_copy_folder", lambda old, new: None)
+    monkeypatch.setattr(move, "copy_states", lambda old, new: None)
     old = Ledger.open(tmp_path / "old.db", create=True)
     stream(desk(old, pure(10)), epsilon=1).release()
     new = old.move(tmp_path / "new.db", who="ann", why="a new machine")

@@ -14,7 +14,7 @@ from discreet.curator.desk import Desk, LedgerDesk, LocalDesk
 from discreet.curator.draft import Draft, TrainDraft
 from discreet.curator.question import Question, batch_of
 from discreet.curator.regions import RegionalJobs
-from discreet.curator.setup import GRIDS, budget_of, find_ledger, read_setup
+from discreet.curator.setup import budget_of, find_ledger, numbers_desk, read_setup
 from discreet.curator.values import ValuesJobs
 from discreet.data.expression import Expression
 from discreet.data.schema import Schema
@@ -30,9 +30,9 @@ from discreet.query.predicate import Predicate
 from discreet.query.question import Query
 from discreet.query.question_ask import AnyQuery, read_query
 from discreet.query.release import Tables
-from discreet.query.sql import parse_sql
 
 if TYPE_CHECKING:
+    from discreet.curator.saved_questions import SavedQuestions
     from discreet.flows.commuting.release import CommuteRelease
     from discreet.learn.model import Model
     from discreet.power.release import HiddenLoads
@@ -75,7 +75,8 @@ class Curator(RegionalJobs, ChoosingJobs, ValuesJobs):
 
         `source` is a CSV or Parquet file, glob or folder, a DuckDB file or the address of a database or Spark cluster
         (with `table`), or an Arrow, pandas, Polars or Spark table; or a grid file, a MATPOWER case (.m) or a saved
-        pandapower net (.json), whose schema has a [grid] instead of columns. The ledger is `.discreet/ledger.db`
+        pandapower net (.json), whose schema has a [grid] instead of columns; or a CSV file of private numbers, whose
+        schema has [values]. The ledger is `.discreet/ledger.db`
         beside the schema unless `ledger`, DISCREET_LEDGER or the schema's [ledger] names another; with `create` it is
         made if there is none. The budget, `budget` or the schema's [budget], is opened with the first charge; later
         it is only compared. A dataset that is new to a ledger with other budgets needs `create` as well. `joins` says
@@ -103,14 +104,17 @@ class Curator(RegionalJobs, ChoosingJobs, ValuesJobs):
         schema = "discreet.toml" if schema is None else schema
         place = ledger if isinstance(ledger, Ledger) else find_ledger(source, schema, ledger)
         account: dict[str, Any] = {"ledger": place, "budget": budget, "who": who, "version": version, "create": create}
-        if isinstance(source, (str, Path)) and Path(source).suffix.lower() in GRIDS:
-            from discreet.curator.loads import LoadDesk  # a room that few datasets need
-
-            return cls(LoadDesk.open(source, read_setup(schema), **account))
+        if (numbers := numbers_desk(source, schema)) is not None:
+            return cls(numbers.open(source, read_setup(schema), **account))
         # From here on nothing that could be printed holds the data.
         source = source_of(source, table)
         joins = {name: source_of(other, name) for name, other in (joins or {}).items()}
         return cls(LocalDesk.open(source, schema, joins=joins, names=names, **account))
+
+    def _repr_html_(self) -> str:
+        from discreet.curator.notebook import curator_cell
+
+        return curator_cell(self)
 
     def __repr__(self) -> str:
         left = ", ".join(f"{s.allotment.name}: {price_text(s.allotment, s.left, 'down')} left" for s in self.standing())
@@ -183,8 +187,17 @@ class Curator(RegionalJobs, ChoosingJobs, ValuesJobs):
 
         `dialect` is whose spelling it is: duckdb, postgres, spark, bigquery, tsql, mysql, snowflake, sqlite or trino.
         """
+        from discreet.query.sql import parse_sql  # most questions are no SQL
+
         statement = parse_sql(text, self.schema, dialect)
         return Question(self.desk, statement.query, statement.presentation, statement.price)
+
+    @property
+    def saved(self) -> SavedQuestions:
+        """Questions that were saved under a name: `curator.saved.find("by county").offer(curator)` plans one again."""
+        from discreet.curator.saved_questions import SavedQuestions  # few look at them
+
+        return SavedQuestions.beside(self.ledger, self.declared.name)
 
     def batch(self, **questions: Question) -> Draft[Tables]:
         """Several questions as one job with one price."""

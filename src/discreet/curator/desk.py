@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
 
 from discreet.core.exact import Number
+from discreet.core.garbage import rarely_collected
 from discreet.core.plan import Private
 from discreet.core.version import DataVersion
 from discreet.curator.kinds import read_release
 from discreet.curator.offer import Offer
+from discreet.curator.repeat import Repeat, find_repeat
 from discreet.curator.request import offer_again, request_to
 from discreet.curator.setup import read_setup
 from discreet.curator.stream import StreamOffer
@@ -26,7 +28,7 @@ from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.door import Answer
 from discreet.ledger.door import release as through_the_door
 from discreet.ledger.ledger import Ledger
-from discreet.query.ask import Ask, Checked, Described, check_subject
+from discreet.query.ask import SUBJECTS, Ask, Checked, Described, check_subject
 from discreet.query.compatibility import check_columns
 from discreet.query.price import Price
 from discreet.query.stream import CheckedStream
@@ -142,6 +144,10 @@ class LedgerDesk(ABC):
         """A release of any kind made before, read again for free; with `part`, its table of that name."""
         return read_release(self.ledger, release, dataset=self.name, part=part)
 
+    def answered(self, digest: str) -> Repeat | None:
+        """An answer on record to the plan of a digest, of the data as it is now; None if there is none."""
+        return find_repeat(self.ledger, self.name, digest, self.data)
+
     def publish(self, release: str, how: Mapping[str, Any]) -> Any:
         """What was measured for a release, published again from its record: free, without data and fresh noise."""
         return self.offer_of(release).publish(release, **how)
@@ -217,7 +223,7 @@ class LocalDesk(LedgerDesk):
         declared = read_setup(schema)
         found = declared.schema
         if not isinstance(found, Schema):
-            raise InputError("schema", found.name, "that of a table: this one declares the loads of a power grid")
+            raise InputError("schema", found.name, f"that of a table: this one declares {SUBJECTS[found.subject]}")
         joined = dict(joins or {})
         if set(joined) != set(found.joins):
             raise InputError("joins", sorted(joined), "a table for each of the schema's [joins]", among=found.joins)
@@ -230,7 +236,8 @@ class LocalDesk(LedgerDesk):
             names=tuple(names) or declared.names,
             declared=declared.version if version is None else DataVersion.declare(version),
         )
-        check_columns(source, found, found.columns)
+        with rarely_collected():  # the first look at data loads its engine
+            check_columns(source, found, found.columns)
         books, person = account_of(found, ledger, declared.budget if budget is None else budget, who, create)
         return cls(books, person, source, found)
 
@@ -258,8 +265,8 @@ class LocalDesk(LedgerDesk):
 
     def data_with(self, columns: Iterable[str]) -> Source:
         """The table, with the expressions among these columns beside its own."""
-        names = [name for name in columns if name not in self.schema.columns]
-        return replace(self.source, view=self.schema.view_with(names)) if names else self.source
+        names = tuple(dict.fromkeys(name for name in columns if name not in self.schema.columns))
+        return self.source.widened(names, self.schema.view_with(names)) if names else self.source
 
 
 @dataclass(frozen=True)
@@ -284,6 +291,10 @@ class RecordDesk(LedgerDesk):
         """What is declared."""
         found: Described = getattr(self.known, "schema", self.known)
         return found
+
+    def answered(self, digest: str) -> Repeat | None:
+        """Nothing is bought where there is no data."""
+        return None
 
     def fits(self, plan: Priced, columns: Iterable[str]) -> None:
         """Nothing fits where there is no data."""

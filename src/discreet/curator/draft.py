@@ -38,6 +38,11 @@ class Draft(Generic[Made]):
         """The ask, checked."""
         return cls(desk, ask, desk.check(ask))
 
+    def _repr_html_(self) -> str:
+        from discreet.curator.notebook import draft_cell
+
+        return draft_cell(self)
+
     def __repr__(self) -> str:
         return f"<Draft of kind {self.ask.kind!r} about {self.desk.declared.name!r}; plan(...) it to see its price>"
 

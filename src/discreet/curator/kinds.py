@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from discreet.errors import InputError, MissingExtraError, nearest
-from discreet.ledger.door import Answer, stored
-from discreet.ledger.ledger import Ledger
-from discreet.ledger.outcome import Outcome
-from discreet.ledger.quote import Quote
+from discreet.core.release import Release
+from discreet.curator.release_id import full_id
+from discreet.errors import InputError, MissingExtraError
+
+if TYPE_CHECKING:  # to list the kinds, no ledger is loaded
+    from discreet.ledger.door import Answer
+    from discreet.ledger.ledger import Ledger
+    from discreet.ledger.outcome import Outcome
 
 __all__ = ["KINDS", "Kind", "kind_of", "read_outcome", "read_release", "table_of"]
 
@@ -50,6 +53,11 @@ class Kind:
         if module and find_spec(module) is None:
             raise MissingExtraError(extra, module)
         return _named(self.reader)(answer, cost, remaining)
+
+    def prepare(self) -> None:
+        """Before a run, in a process that is ours alone: programs that its libraries compile are kept for the next."""
+        if self.needs == _JAX and find_spec("jax") is not None:
+            _named("discreet.learn.programs:keep_programs")()
 
 
 def _named(text: str) -> Any:
@@ -114,7 +122,7 @@ KINDS: Mapping[str, Kind] = {
             needs=_JAX,
         ),
         Kind("search", "trained model", _MODEL, "discreet.learn.ask:SearchAsk", ("search",), long=True, needs=_JAX),
-        Kind("hidden", "set of numbers", _HIDDEN, "discreet.constraints.hidden:HideAsk", ("hidden",), sent=False),
+        Kind("hidden", "set of numbers", _HIDDEN, "discreet.constraints.hidden:HideAsk", ("hidden",), long=True),
         Kind("loads", "set of loads", _LOADS, "discreet.power.ask:LoadsAsk", ("alpha_mw",), long=True),
     )
 }
@@ -138,18 +146,13 @@ def kind_of(query: Any, recorded: str = "") -> Kind | None:
 def read_release(
     ledger: Ledger, release: str, *, dataset: str | None = None, part: str = "", kind: str | None = None
 ) -> Any:
-    """A release from a ledger, read again for free; with `part`, its table of that name.
+    """A release from a ledger, by its id or the beginning of it, read again for free; with `part`, a table of it.
 
     It may be of any kind, or, if `kind` names one, must be what that kind makes.
     """
-    known = ledger.find(release)
-    if known is None or known.answer is None or dataset not in (None, known.charged.dataset):
-        stored_ids = [one.charged.release for one in ledger.releases(dataset) if one.answer is not None]
-        close = nearest(release, stored_ids)
-        hint = "List them: discreet releases list." if close is None else f"Did you mean `{close}`?"
-        if periods := [one for one in stored_ids if one.rpartition("/")[0] == release]:
-            hint = f"Periods of a stream have ids of their own: {', '.join(map(str, periods[-5:]))}."
-        raise InputError("release", release, "the id of a stored release", hint)
+    known = ledger.find(full_id(ledger, release, dataset=dataset))
+    if known is None:  # a release that is stored stays so
+        raise InputError("release", release, "the id of a stored release")
     made = kind_of(known.charged.query, known.kind)
     if kind is not None and (made is None or made.noun != KINDS[kind].noun):
         hint = "" if made is None else f"It is a {made.noun}: discreet releases show {release}."
@@ -171,10 +174,26 @@ def table_of(whole: Any, part: str, field: str = "part") -> Any:
 
 def read_outcome(ledger: Ledger, known: Outcome) -> Any:
     """The release that a recorded answer holds."""
+    from discreet.ledger.door import stored
+    from discreet.ledger.quote import Quote
+
     answer, kind = stored(known), kind_of(known.charged.query, known.kind)
     if kind is None:
         hint = "Estimators keep what they fitted themselves." if answer.query else ""
         raise InputError("release", answer.release, "a release of a kind that can be read here", hint)
-    allotment = ledger.account(answer.dataset).budget.allotment(answer.allotment)
-    paid = Quote(allotment, answer.charge, ledger.remaining(answer.dataset, answer.allotment))
-    return kind.read(answer, paid.cost, paid.remaining)
+    standing = {one.allotment.name: one for one in ledger.standing(answer.dataset)}
+    if answer.allotment not in standing:
+        raise InputError("allotment", answer.allotment, among=list(standing))
+    paid = Quote(standing[answer.allotment].allotment, answer.charge, standing[answer.allotment].left)
+    return _coded(kind.read(replace(answer, price=paid.price), paid.cost, paid.remaining))
+
+
+def _coded(whole: Any) -> Any:
+    """A release of questions with the code that asks each; any other as it is."""
+    from discreet.query.code import with_python  # only what is read again is shown with code
+
+    if isinstance(whole, Release):
+        return with_python(whole)
+    if isinstance(whole, dict):
+        return type(whole)({name: with_python(table) for name, table in whole.items()})
+    return whole

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import getpass
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from discreet.core.exact import Number
 from discreet.core.version import DataVersion
-from discreet.curator.desk import LedgerDesk, account_of
 from discreet.curator.draft import Draft
-from discreet.curator.setup import Setup
-from discreet.data.schema import Schema
+from discreet.curator.hidden import NumbersDesk, numbers_account
 from discreet.errors import InputError, Phrase, kind_of
 from discreet.ledger.budget import Budget
 from discreet.ledger.ledger import Ledger
@@ -24,51 +19,30 @@ from discreet.power.grid import Grid
 from discreet.power.loads import Loads
 from discreet.power.release import HiddenLoads
 from discreet.power.schema import GridSchema, PublicGrid
-from discreet.query.ask import Ask, check_subject
 from discreet.query.table_plan import Priced
 
 __all__ = ["LoadDesk", "hide_loads"]
 
 
 @dataclass(frozen=True)
-class LoadDesk(LedgerDesk):
+class LoadDesk(NumbersDesk):
     """Loads of a grid and the ledger that pays for what is released of them."""
 
     grid: PublicGrid
     loads: Loads | GridFile
 
     @classmethod
-    def open(
-        cls,
-        source: Any,
-        declared: Setup,
-        *,
-        ledger: Ledger | str | Path,
-        budget: Budget | None = None,
-        who: str | None = None,
-        version: str | None = None,
-        create: bool = False,
-    ) -> Self:
-        """A grid file, what a schema with a [grid] declares, and a ledger or its place: see `Curator.open`."""
-        schema = declared.schema
+    def describe(cls, source: Any, schema: Any, version: DataVersion | None) -> tuple[PublicGrid, Loads | GridFile]:
+        """A grid file, with its grid."""
         if not isinstance(schema, GridSchema):
             GridFile.of(source)
             raise InputError("schema", schema.name, "that of a grid: [grid] alpha = ...")
-        named = declared.version if version is None else DataVersion.declare(version)
-        about, file = GridFile.of(source, schema.loads).described(schema, named)
-        books, person = account_of(schema, ledger, declared.budget if budget is None else budget, who, create)
-        return cls(books, person, about, file)
+        return GridFile.of(source, schema.loads).described(schema, version)
 
     @property
     def about(self) -> PublicGrid:
         """The grid, and what is declared."""
         return self.grid
-
-    @property
-    def schema(self) -> Schema:
-        """Loads are no table."""
-        check_subject(Ask, self.declared)
-        raise InputError("dataset", self.name, "a table")
 
     @property
     def declared(self) -> GridSchema:
@@ -121,12 +95,6 @@ def hide_loads(
         raise InputError("loads", kind_of(loads), "a Loads", "Wrap them: Loads([...]), Loads.from_pandapower(net).")
     if len(loads) != grid.loads:
         raise InputError("loads", Phrase(f"{len(loads)} loads"), f"one for each load of the grid, {grid.loads}")
-    about = PublicGrid.of(dataset, alpha, grid, loads.times)
-    person = who or os.environ.get("DISCREET_WHO") or getpass.getuser()
-    unit = about.schema.unit
-    if budget is not None:
-        ledger.declare(dataset, budget, unit=unit, who=person, new=True)
-    elif (kept := ledger.account(dataset).unit) != str(unit):
-        hint = "Give other loads, or another alpha, a dataset of their own."
-        raise InputError("alpha", alpha, f"the distance that the account of {dataset!r} protects ({kept})", hint)
+    about = PublicGrid.of(dataset, alpha, grid, loads.times, loads.clock)
+    person = numbers_account(about.schema, alpha, ledger, budget, who)
     return Draft.of(LoadDesk(ledger, person, about, loads), LoadsAsk())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import html
+import inspect
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -15,7 +15,9 @@ from discreet.core.decision import Decision
 from discreet.core.exact import Number
 from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.plan import as_paid
+from discreet.core.progress import showing
 from discreet.core.signature import typed
+from discreet.curator.repeat import Repeat
 from discreet.errors import InputError
 from discreet.ledger.budget import label
 from discreet.ledger.door import Answer, check_how, publish
@@ -41,6 +43,10 @@ class Counter(Protocol):
         """Who asks."""
         ...
 
+    def answered(self, digest: str) -> Repeat | None:
+        """An answer on record to the plan of a digest."""
+        ...
+
     def through_the_door(
         self,
         plan: Priced,
@@ -62,6 +68,10 @@ class Checkpointed(Protocol):
     @property
     def checkpoint(self) -> Path | None:
         """The file."""
+        ...
+
+    def stored_in(self, checkpoint: Path) -> Any:
+        """The same run kept in a file, of which nothing is shown before its answer is on the ledger."""
         ...
 
     def kept(self, *, answered: bool) -> AbstractContextManager[None]:
@@ -101,15 +111,27 @@ class Offer(Generic[Made_co]):
         plan = self.plan
         return quote_loss(self.desk.ledger, plan.dataset, plan.allotment, plan.charge, plan.cost)
 
+    @property
+    def answered(self) -> Repeat | None:
+        """A stored answer to the same question at the same price, which is free to read; None if there is none."""
+        return self.desk.answered(self.plan.digest)
+
     def explain(self) -> str:
         """Cost, expected error of every output, and what else there is to know. Spends nothing."""
-        return "\n".join(self.explained.lines(self.quote.lines()))
+        return self._text(self.quote, self.answered)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The same as plain values."""
-        plan = self.plan
-        head = {"dataset": plan.dataset, **self.quote.to_dict(), "mechanism": plan.mechanism, "digest": plan.digest}
-        return {**head, "query": plan.query, **self.explained.to_dict()}
+    def _text(self, quote: Quote, before: Repeat | None) -> str:
+        return "\n".join(self.explained.lines([*quote.lines(), *([] if before is None else [before.text()])]))
+
+    def to_dict(self, *, text: bool = False) -> dict[str, Any]:
+        """The same as plain values; with `text`, what `explain` says, too."""
+        if not isinstance(text, bool):
+            raise InputError("text", text, "True or False")
+        plan, quote, before = self.plan, self.quote, self.answered
+        head = {"dataset": plan.dataset, **quote.to_dict(), "mechanism": plan.mechanism, "digest": plan.digest}
+        head |= {} if before is None else {"answered": before.to_dict()}
+        said = {"text": self._text(quote, before)} if text else {}
+        return {**head, "query": plan.query, **self.explained.to_dict(), **said}
 
     def decide(self, sizes: Any, **how: Any) -> Decision:
         """What noise would do to a decision by the numbers, if they were these public or assumed `sizes`.
@@ -119,7 +141,11 @@ class Offer(Generic[Made_co]):
         """
         found: Any = getattr(self.plan, "decide", None)
         if found is None:
-            raise InputError.refused("plan", self.explained.title, "is of no kind that decisions are tried out for")
+            raise InputError.refused("plan", self.explained.title, "is of a kind for which decisions cannot be tried")
+        known = [name for name in inspect.signature(found).parameters if name != "sizes"]
+        for name in how:
+            if name not in known:
+                raise InputError.unknown(name, known, "Nothing was spent.")
         decision: Decision = found(sizes, **how)
         return decision
 
@@ -165,14 +191,15 @@ class Offer(Generic[Made_co]):
         plan = self.plan if known is None else as_paid(self.plan, known.charged.digest)
         delta = plan.delta if plan.allotment.kind == "plan" else None
         answered = known is not None and known.answer is not None
-        with plan.kept(answered=answered) if isinstance(plan, Checkpointed) else nullcontext():
+        with showing(), plan.kept(answered=answered) if isinstance(plan, Checkpointed) else nullcontext():
             return self.desk.through_the_door(
                 plan, plan.columns, release=release, why=why, delta=delta, request=self.request
             )
 
     def _read(self, answer: Answer) -> Made_co:
-        paid = Quote(self.plan.allotment, answer.charge, self.quote.left)
-        return self.read(answer, paid.cost, paid.remaining)
+        left = self.desk.ledger.remaining(self.plan.dataset, self.plan.allotment.name)
+        paid = Quote(self.plan.allotment, answer.charge, left)
+        return self.read(replace(answer, price=paid.price), paid.cost, paid.remaining)
 
     def __str__(self) -> str:
         return self.explain()
@@ -181,4 +208,6 @@ class Offer(Generic[Made_co]):
         return f"<{self.explained.title}; cost {self.quote.cost}; print it to see what it says>"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.explain())}</pre>"
+        from discreet.curator.notebook import offer_cell
+
+        return offer_cell(self)

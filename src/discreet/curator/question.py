@@ -30,6 +30,7 @@ from discreet.query.question import Query, refuse_reading
 from discreet.query.question_ask import AnyQuery, QuestionAsk
 from discreet.query.release import Tables
 from discreet.query.stream import StreamAsk
+from discreet.query.title import question_title
 from discreet.query.top import Top
 from discreet.query.union import Union
 
@@ -94,14 +95,18 @@ class Question:
         """Name what is computed."""
         return replace(self, query=self.grouped.agg(*nameless, **outputs))
 
+    def _repr_html_(self) -> str:
+        from discreet.curator.notebook import question_cell
+
+        return question_cell(self)
+
     def __repr__(self) -> str:
-        about = f"about {self.desk.declared.name!r}"
-        if isinstance(self.query, Query):
-            keys = [one.title for one in self.query.keys]
-            by = f" by {', '.join(keys)}" if keys else ""
-            where = " of some rows" if self.query.condition is not None else ""
-            about = f"{', '.join(self.query.names) or 'groups'}{by}{where} {about}"
-        return f"<Question: {about if len(about) <= _LONG else about[:_LONG] + '...'}; plan(...) it to see its price>"
+        try:
+            title = question_title(self.query.to_dict())
+        except InputError:  # not yet one that can be asked
+            title = "not complete"
+        about = f"about {self.desk.declared.name!r}: {title}"
+        return f"<Question {about if len(about) <= _LONG else about[:_LONG] + '...'}; plan(...) it to see its price>"
 
     def __iter__(self) -> NoReturn:
         refuse_reading("iterated over")
@@ -207,6 +212,11 @@ class StreamQuestion:
 
     def __repr__(self) -> str:
         return f"<Stream of a question about {self.desk.declared.name!r}; plan(...) it to see its price>"
+
+    def _repr_html_(self) -> str:
+        from discreet.curator.notebook import draft_cell
+
+        return draft_cell(self)
 
     def plan(
         self,

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from attrs import NOTHING
 
+from discreet.core.exact import Number
 from discreet.core.plan import as_paid
 from discreet.core.wire import Json
-from discreet.curator.kinds import kind_of
+from discreet.curator.kinds import Kind, kind_of
 from discreet.errors import InputError
 from discreet.ledger.outcome import Outcome
 from discreet.query.ask import Ask, Described, options
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
     from discreet.curator.desk import LedgerDesk
     from discreet.curator.offer import Offer
 
-__all__ = ["offer_again", "read_how", "request_to"]
+__all__ = ["offer_again", "offer_at", "read_how", "request_of", "request_to", "stated_price"]
 
 _PACKED = "zlib:"
+_USUAL = 0.95
 _PLAIN = 4096  # characters of JSON that stand on a record as they are; what is longer is compressed
 _LARGEST = 4 << 20  # characters of what is compressed: beyond that a record holds nothing of it
 
@@ -68,26 +70,68 @@ def _plain(value: Any) -> Json:
     return plain
 
 
-def _request_from(text: str, kind: type[Ask], schema: Described) -> tuple[Ask, Price | None, list[str]]:
-    """The ask, its price, and the names of what was left out of it."""
+def stated_price(known: Outcome) -> dict[str, Any]:
+    """The price that a release was asked at, in the way it was stated: {"within": 30}, with its confidence if that is
+    not the usual one, and a delta; nothing where no record says so."""
+    asked, paid = request_of(known)
+    if not paid:
+        return {}
+    amount = Fraction(str(paid[1]))
+    found: dict[str, Any] = {str(paid[0]): int(amount) if amount.denominator == 1 else float(amount)}
+    found |= {"confidence": paid[2]} if paid[2] != _USUAL else {}
+    return found | ({"delta": float(Fraction(str(asked["delta"])))} if asked.get("delta") is not None else {})
+
+
+def _unpacked(text: str) -> dict[str, Any]:
     if text.startswith(_PACKED):
         text = zlib.decompress(base64.b85decode(text.removeprefix(_PACKED))).decode()
-    entry = json.loads(text)
+    entry: dict[str, Any] = json.loads(text)
+    return entry
+
+
+def request_of(known: Outcome) -> tuple[dict[str, Any], list[Any] | None]:
+    """What was asked for, as plain values, and the way, amount, confidence and noise of its price; nothing where the
+    record does not say."""
+    if not known.request:
+        return {}, None
+    entry = _unpacked(known.request)
+    return dict(entry["ask"]), entry["price"]
+
+
+def _request_from(text: str, kind: type[Ask], schema: Described) -> tuple[Ask, Price | None, list[str]]:
+    """The ask, its price, and the names of what was left out of it."""
+    entry = _unpacked(text)
     paid = entry["price"]
     price = None if paid is None else Price(paid[0], Fraction(paid[1]), *paid[2:])
     return kind.from_dict(entry["ask"], schema), price, entry.get("left_out", [])
 
 
+_AGAIN = "Plan the same again and publish it by that: offer.publish(id). Nothing was spent."
+
+
+def _asked(desk: LedgerDesk, known: Outcome) -> tuple[Kind, Ask, Price | None, list[str]]:
+    """What a release was asked for with; `InputError` where its record does not say."""
+    made = kind_of(known.charged.query, known.kind)
+    if made is None or not known.request:
+        allowed = "one whose record holds its request: this one is older, or its request has no JSON form"
+        raise InputError("release", known.charged.release, allowed, _AGAIN)
+    return made, *_request_from(known.request, made.ask(), desk.declared)
+
+
+def offer_at(desk: LedgerDesk, known: Outcome, way: str, amount: Number) -> Offer[Any]:
+    """What a release was asked for with, at another price: `way` is that of a plan, such as epsilon. Free."""
+    _, ask, price, left_out = _asked(desk, known)
+    if left_out or way not in ask.prices:
+        raise InputError(way, amount, "left out: the record of this release does not hold its whole request")
+    told: dict[str, Any] = {} if price is None else {"confidence": price.confidence, "noise": price.noise}
+    told[way] = amount
+    return desk.offer(ask, None, Price.read(**told), known.charged.allotment)
+
+
 def offer_again(desk: LedgerDesk, known: Outcome) -> Offer[Any]:
     """The offer that a release was made of, planned again from its record. `InputError` where that cannot be."""
-    paid, made = known.charged, kind_of(known.charged.query, known.kind)
-    again = "Plan the same again and publish it by that: offer.publish(id). Nothing was spent."
-    if made is None or not known.request:
-        allowed = (
-            "one whose record says how it was asked for: this one is older, or was asked for with what has no JSON"
-        )
-        raise InputError("release", paid.release, allowed, again)
-    ask, price, left_out = _request_from(known.request, made.ask(), desk.declared)
+    paid, again = known.charged, _AGAIN
+    made, ask, price, left_out = _asked(desk, known)
     offer: Offer[Any] = desk.offer(ask, None, price, paid.allotment)
     offer = replace(offer, plan=as_paid(offer.plan, paid.digest))
     if made.name == "stream" or offer.plan.digest == paid.digest:  # a stream looks for its former price itself
@@ -98,9 +142,9 @@ def offer_again(desk: LedgerDesk, known: Outcome) -> Offer[Any]:
         if plan.digest == paid.digest:
             return replace(offer, plan=plan)
     if left_out:
-        allowed = f"one whose record says all of how it was asked for: {', '.join(left_out)} stood on no record"
+        allowed = f"one whose record holds its whole request: {', '.join(left_out)} is not recorded"
         raise InputError("release", paid.release, allowed, again)
-    allowed = "one whose plan is still the same: with the schema of now another one is made of what was asked"
+    allowed = "one whose plan is still the same: with the current schema the request gives another plan"
     hint = "Publish it with the schema that it was paid with. Nothing was spent."
     raise InputError("release", paid.release, allowed, hint)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,11 @@ from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
 
 if TYPE_CHECKING:
+    from discreet.constraints.hidden.values import ValuesSchema
+    from discreet.curator.hidden import NumbersDesk
     from discreet.power.schema import GridSchema
+
+    Declared = Schema | GridSchema | ValuesSchema
 
 __all__ = [
     "GRIDS",
@@ -31,9 +35,11 @@ __all__ = [
     "choose_ledger",
     "dataset_name",
     "find_ledger",
+    "numbers_desk",
     "read_schema_and_budget",
     "read_setup",
     "schema_path",
+    "state_folder",
 ]
 
 GRIDS = (".m", ".json")
@@ -46,7 +52,7 @@ STATE = ".discreet"
 class Setup:
     """What a schema's file declares: the schema, its budget, and which data it is for."""
 
-    schema: Schema | GridSchema
+    schema: Declared
     budget: Budget | None = None
     version: DataVersion | None = None
     names: tuple[str, ...] = ()
@@ -93,25 +99,36 @@ def dataset_name(data: str) -> str:
 
 
 def schema_path(data: str, schema: str | None) -> Path:
-    """Where the schema of the data is: as named, here, or beside the data."""
+    """Where the schema of the data is: as named, or the first that is there of three.
+
+    These are `visits.toml` beside `visits.csv`, `discreet.toml` in this folder, and `discreet.toml` beside the data. Of
+    a table in a database, `visits.toml` is looked for in this folder; a pattern of files has no name.
+    """
     if schema is not None:
         return Path(schema)
-    beside = Path(data).parent / "discreet.toml" if "://" not in data else Path("discreet.toml")
-    return beside if beside.exists() and not Path("discreet.toml").exists() else Path("discreet.toml")
+    address = "://" in data
+    here, folder = Path("discreet.toml"), Path() if address else Path(data).parent
+    pattern = not address and any(mark in data for mark in "*?[")
+    named = [folder / f"{dataset_name(data)}.toml"] if data and not pattern else []
+    return next((path for path in (*named, here, folder / here) if path.is_file()), here)
 
 
-def _described(entry: Mapping[str, Any], schema: Mapping[str, Any] | str | Path) -> Schema | GridSchema:
-    """What the tables of a schema declare: columns of rows, or with a [grid] the loads of a power grid."""
+def _described(entry: Mapping[str, Any], schema: Mapping[str, Any] | str | Path) -> Declared:
+    """What the tables of a schema declare: columns of rows, with a [grid] loads of it, with [values] numbers."""
     if "grid" in entry:
         from discreet.power.schema import GridSchema  # a room that few datasets need
 
         return GridSchema.from_dict(entry)
+    if "values" in entry:
+        from discreet.constraints.hidden.values import ValuesSchema
+
+        return ValuesSchema.from_dict(entry)
     return Schema.from_dict(entry) if isinstance(schema, Mapping) else Schema.from_dict(entry, Path(schema).parent)
 
 
 def read_schema_and_budget(
     schema: Schema | Mapping[str, Any] | str | Path,
-) -> tuple[Budget | None, Schema | GridSchema]:
+) -> tuple[Budget | None, Declared]:
     """A schema, and the budget its file declares."""
     declared = read_setup(schema)
     return declared.budget, declared.schema
@@ -176,23 +193,54 @@ def choose_ledger(old: Path, state: Path, source: Any = None) -> Path:
             stacklevel=4,
         )
         return old
-    named = str(source) if isinstance(source, (str, os.PathLike)) and "://" not in str(source) else ""
-    for folder in sorted(data_folders(named)) if named else ():
-        if state.resolve().is_relative_to(folder.resolve()):
-            hint = "Put the schema beside that folder, or name a ledger with --ledger, DISCREET_LEDGER or [ledger]."
-            raise InputError("ledger", str(state), f"outside {folder}, the folder of the data", hint)
+    if folder := _folder_around(state, source):
+        hint = "Put the schema beside that folder, or name a ledger with --ledger, DISCREET_LEDGER or [ledger]."
+        raise InputError("ledger", str(state), f"outside {folder}, the folder of the data", hint)
     return state
+
+
+def numbers_desk(source: Any, schema: Schema | Mapping[str, Any] | str | Path) -> type[NumbersDesk] | None:
+    """The desk of private numbers that are no table: loads of a grid file, numbers that a schema's [values] declares.
+
+    None for tables.
+    """
+    if isinstance(source, (str, Path)) and Path(source).suffix.lower() in GRIDS:
+        from discreet.curator.loads import LoadDesk  # a room that few datasets need
+
+        return LoadDesk
+    if "values" in _tables(schema):
+        from discreet.curator.hidden import ValuesDesk
+
+        return ValuesDesk
+    return None
+
+
+def _tables(schema: Schema | Mapping[str, Any] | str | Path) -> Mapping[str, Any]:
+    """The tables of a schema's file, unread; none where there is no such file."""
+    if isinstance(schema, Schema):
+        return {}
+    try:
+        return schema if isinstance(schema, Mapping) else tomllib.loads(Path(schema).read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # said better where the schema itself is read
+        return {}
+
+
+def state_folder(schema: Path, data: Iterable[str]) -> Path | None:
+    """The folder for state beside a schema; None where it lies in a folder of data, whose every table is read."""
+    state = schema.parent / STATE
+    return None if any(_folder_around(state, source) for source in data) else state
+
+
+def _folder_around(state: Path, source: Any) -> Path | None:
+    """The folder of the data that a place lies in, if any."""
+    named = str(source) if isinstance(source, (str, os.PathLike)) and "://" not in str(source) else ""
+    folders = sorted(data_folders(named)) if named else []
+    return next((folder for folder in folders if state.resolve().is_relative_to(folder.resolve())), None)
 
 
 def _declared_ledger(schema: Schema | Mapping[str, Any] | str | Path) -> str | None:
     """The place that a schema's [ledger] names."""
-    if isinstance(schema, Schema):
-        return None
-    try:
-        entry = schema if isinstance(schema, Mapping) else tomllib.loads(Path(schema).read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # said better where the schema itself is read
-        return None
-    declared = entry.get("ledger")
+    declared = _tables(schema).get("ledger")
     if declared is None:
         return None
     if not isinstance(declared, Mapping) or set(declared) != {"place"} or not isinstance(declared["place"], str):

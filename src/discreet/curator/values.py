@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from discreet.core.exact import Number
+from discreet.curator.desk import Desk
 from discreet.curator.draft import Draft
+from discreet.errors import MISSING, InputError
 from discreet.ledger.budget import Budget
 from discreet.ledger.ledger import Ledger
 
@@ -21,6 +23,8 @@ __all__ = ["ValuesJobs"]
 class _OnLedger(Protocol):
     """Whoever has a ledger, and a name."""
 
+    desk: Desk
+
     @property
     def ledger(self) -> Ledger: ...
     @property
@@ -32,9 +36,9 @@ class ValuesJobs:
 
     def hide(
         self: _OnLedger,
-        values: Mapping[str, Any] | Sequence[Any],
+        values: Mapping[str, Any] | Sequence[Any] | None = None,
         *,
-        alpha: Number,
+        alpha: Number | None = None,
         objective: Convex | None = None,
         constraints: Sequence[Convex | Constraint] = (),
         dataset: str = "values",
@@ -44,9 +48,16 @@ class ValuesJobs:
         """Private numbers, each hidden up to `alpha`, released as numbers that meet `constraints`: docs/guides/hide.md.
 
         They are a dataset of their own on this curator's ledger, with a `budget` of their own. `objective` is a convex
-        function whose value at the released numbers is to be about that at the true ones. See `hide_values`.
+        function whose value at the released numbers is to be about that at the true ones. See `hide_values`. A curator
+        of a file whose schema has [values] takes neither: numbers and distance are declared; on a server, so are
+        constraints and objective.
         """
-        from discreet.curator.hidden import hide_values
+        from discreet.curator.hidden import draft_values, hide_values
+
+        if values is None:
+            return draft_values(self.desk, alpha, objective, constraints)
+        if alpha is None:
+            raise InputError("alpha", MISSING, "given: the distance that any one number is hidden up to")
 
         how = {"objective": objective, "constraints": constraints, "dataset": dataset, "measure": measure}
         return hide_values(values, self.ledger, alpha=alpha, budget=budget, who=self.who, **how)  # type: ignore[arg-type]

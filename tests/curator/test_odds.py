@@ -1,0 +1,126 @@
+"""What pages say of odds is true, and no looser than it must be."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from discreet import Budget
+from discreet.core.loss import Composed, GaussianNoise, LaplaceNoise, Pure
+from discreet.core.unit import Neighbours
+from discreet.curator.odds import guesses, lifetime, meaning
+
+
+def said(text):
+    """The first percentage of a sentence, after "at most" or "no more than"."""
+    return float(re.search(r"(?:at most|no more than) ([\d.]+)%", text)[1])
+
+
+@pytest.mark.parametrize("epsilon", ["0.001", "0.1", "0.5", "1", "3", "8"])
+def test_pure_odds_are_those_of_bayes_rounded_up(epsilon):
+    true = 100 / (1 + math.exp(-float(epsilon)))
+    for text in (meaning(Pure(epsilon)), lifetime(Budget(epsilon))):
+        assert true <= said(text) <= true + 0.1
+    down = float(re.search(r"down to ([\d.]+)%", meaning(Pure(epsilon)))[1])
+    assert 100 - true - 0.1 <= down <= 100 - true
+
+
+def test_noise_that_is_pure_together_is_said_so():
+    both = Composed((LaplaceNoise(10, 1), LaplaceNoise(20, 2)))  # 0.1 and 0.1
+    assert said(meaning(both)) == said(meaning(Pure("0.2")))
+    assert said(meaning(both)) > said(meaning(Pure("0.1")))
+
+
+def guessed(sigma, shift):
+    """How often the best guess between two neighbouring counts is right, after discrete Gaussian noise."""
+    wide = np.arange(-40 * sigma, 40 * sigma + shift + 1)
+    one = np.exp(-(wide**2) / (2 * sigma**2))
+    other = np.exp(-((wide - shift) ** 2) / (2 * sigma**2))
+    return 100 * np.maximum(one / one.sum(), other / other.sum()).sum() / 2
+
+
+@pytest.mark.parametrize(("sigma", "shift"), [(1, 1), (4, 1), (10, 1), (10, 5)])
+def test_gaussian_noise_is_said_by_the_best_guess(sigma, shift):
+    text = meaning(GaussianNoise(sigma, shift))
+    assert "is right at most" in text
+    true = guessed(sigma, shift)
+    assert true <= said(text) <= true + 0.2
+    assert said(meaning(GaussianNoise(2 * sigma, shift))) < true  # a sentence about less noise would be caught
+
+
+def test_a_lifetime_is_said_for_every_kind_of_budget():
+    assert "epsilon = 1 with delta = 1e-6" in lifetime(Budget(1, delta="1e-6"))
+    assert said(lifetime(Budget(1, delta="1e-6"))) >= said(lifetime(Budget(1)))
+    rho = lifetime(Budget(rho="0.1"))
+    assert "rho = 0.1 (epsilon = " in rho
+    sigma = math.sqrt(1 / 0.2)  # Gaussian noise that costs rho = 0.1 whole
+    assert said(rho) >= 50 * (1 + math.erf(1 / (2 * math.sqrt(2) * sigma)))
+
+
+def every(text):
+    """Every percentage after "at most" or "no more than", in order."""
+    return [float(one) for one in re.findall(r"(?:at most|no more than) ([\d.]+)%", text)]
+
+
+def moved(epsilon, shift):
+    """The belief after the worst answer of two counts with two-sided geometric noise, when someone counts in one of
+    them or in the other: `shift` says by how much each count moves."""
+    one = lambda answer, true: math.exp(-epsilon * abs(answer - true))  # noqa: E731
+    answers = [(a, b) for a in range(-3, 4) for b in range(-3, 4)]
+    ratios = [one(a, shift[0]) * one(b, 0) / (one(a, 0) * one(b, shift[1])) for a, b in answers]
+    return 100 * max(ratios) / (1 + max(ratios))
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 3.0])
+def test_a_fact_of_someone_in_the_table_is_two_steps_where_tables_have_one_more_or_less(epsilon):
+    presence, fact = moved(epsilon, (1, 0)), moved(epsilon, (1, 1))  # "is counted", and "is counted here, not there"
+    for text in (meaning(Pure(str(epsilon))), lifetime(Budget(str(epsilon)))):
+        assert "whether one of those protected is in the table" in text
+        assert presence <= every(text)[0] < fact  # the first figure said of any fact would be wrong
+        assert fact <= every(text)[1] <= fact + 0.1
+    for text in (meaning(Pure(str(epsilon)), Neighbours.REPLACE), lifetime(Budget(str(epsilon)), Neighbours.REPLACE)):
+        assert len(every(text)) == 1
+        assert "about a fact" in text
+        assert fact <= every(text)[0] <= fact + 0.1  # against another record in their place, whatever else is known
+
+
+@pytest.mark.parametrize(("sigma", "shift"), [(4, 1), (10, 1), (10, 5)])
+def test_a_fact_guessed_after_gaussian_noise_is_two_steps_too(sigma, shift):
+    text = meaning(GaussianNoise(sigma, shift))
+    assert every(text)[0] < guessed(sigma, 2 * shift) <= every(text)[1]
+    assert every(meaning(GaussianNoise(sigma, shift), Neighbours.REPLACE)) == every(text)[1:]
+
+
+def test_the_comparison_is_with_the_data_left_out_and_never_with_what_was_believed_before():
+    losses, budgets = (Pure(1), GaussianNoise(4, 1)), (Budget(1), Budget(1, delta="1e-6"), Budget(rho="0.1"))
+    for kind, words in ((Neighbours.ADD_REMOVE, "without their data"), (Neighbours.REPLACE, "another record in their")):
+        for text in [*(meaning(loss, kind) for loss in losses), *(lifetime(budget, kind) for budget in budgets)]:
+            assert words in text
+    assert "the data of others" in meaning(Pure(1))
+
+
+def test_budgets_with_a_delta_are_two_steps_too():
+    for budget in (Budget(1, delta="1e-6"), Budget(rho="0.1")):
+        first, second = every(lifetime(budget))
+        assert second >= min(100, 2 * first - 50) - 0.3
+
+
+def figures(row):
+    return [float(one.removesuffix("%")) for one in row[1:]]
+
+
+@pytest.mark.parametrize("loss", [Pure("0.3"), LaplaceNoise(10, 1), GaussianNoise(4, 1)])
+@pytest.mark.parametrize("budget", [Budget(3), Budget(1, delta="1e-6"), Budget(rho="0.1")])
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+def test_the_table_of_guesses_has_the_figures_of_the_sentences(loss, budget, neighbours):
+    rows = guesses(loss, budget, neighbours)
+    assert len(rows) == (2 if neighbours is Neighbours.ADD_REMOVE else 1)
+    one, all_ever = every(meaning(loss, neighbours)), every(lifetime(budget, neighbours))
+    assert [figures(row) for row in rows] == [list(pair) for pair in zip(one, all_ever, strict=True)]
+
+
+def test_a_fact_is_guessed_better_than_presence_and_all_answers_tell_more_than_one():
+    presence, fact = map(figures, guesses(Pure("0.3"), Budget(3)))
+    assert 50 < presence[0] < fact[0] < presence[1] < fact[1] < 100
+    assert presence[0] >= 100 / (1 + math.exp(-0.3))
