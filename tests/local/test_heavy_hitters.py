@@ -22,7 +22,7 @@ def test_hashed_prefixes_keep_their_claim(epsilon):
     buckets = _parities(codes[None, :], keys[:, None, :])
     for one, two in itertools.combinations(range(3), 2):
         assert (buckets[:, one] == buckets[:, two]).mean() == 0.25
-    hit = law._hit
+    hit = law.hit
     other = (1 - hit) / 3
     ratios = {
         (hit if bucket == mine else other) / (hit if bucket == theirs else other)
@@ -44,7 +44,7 @@ def test_heavy_reports_follow_the_law():
         asked = reports.levels == level
         hashed = _parities(np.repeat(law._prefixes(codes, level), asked.sum()), reports.keys[asked])
         told = int((hashed == reports.buckets[asked]).sum())
-        assert frequency_fits(told, int(asked.sum()), float(law._hit))
+        assert frequency_fits(told, int(asked.sum()), float(law.hit))
         assert not frequency_fits(told, int(asked.sum()), 2.0**-law.parities)
 
 
@@ -95,3 +95,27 @@ def test_wrong_strings_are_refused():
         law.search(HeavyReports(law.id, np.array([2, 3]), nobody.keys, nobody.buckets))
     assert law.decode(int(law.encode(["flu"])[0])) == "flu"
     assert law.privatize("flu").levels.shape == (1,)
+
+
+def test_intervals_of_all_strings_that_are_found_hold_at_once():
+    """More often than is stated; a third as wide they do not, and the same test sees it."""
+    law, runs, missed, narrow = HeavyHitters(4, length=1, alphabet="abcdefghijklmnop"), 120, 0, 0
+    people = list("abcdefghijklmnop") * 40
+    for _ in range(runs):
+        found = law.search(law.privatize(people), confidence=0.9)
+        away = [abs(one.share - 1 / 16) / (one.upper - one.share) for one in found]
+        missed += any(one > 1 for one in away)
+        narrow += any(one > 1 / 3 for one in away)
+    assert at_most(missed, runs, 0.1)
+    assert not at_most(narrow, runs, 0.1)
+
+
+def test_a_string_is_found_about_nine_times_in_ten_from_the_stated_share_on():
+    law, people, runs = HeavyHitters(4, length=4, alphabet="abcdefgh"), 2000, 60
+    least = law.least_share(people)
+    missed = []
+    for share in (least, least / 3):
+        values = ["bead"] * round(share * people) + ["h"] * (people - round(share * people))
+        missed.append(sum("bead" not in {one.value for one in law.search(law.privatize(values))} for _ in range(runs)))
+    assert at_most(missed[0], runs, 0.25)
+    assert not at_most(missed[1], runs, 0.25)

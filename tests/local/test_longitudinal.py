@@ -1,6 +1,7 @@
 """Privacy over time: the cost of whole sequences of reports, listed."""
 
 import itertools
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -55,6 +56,62 @@ def test_changes_cost_more():
     for wrong in ({"values": 5}, {"values": 0}, {"rounds": 0}, {"rounds": 2, "values": 3}):
         with pytest.raises(InputError):
             law.loss(**{"rounds": 10, **wrong})
+
+
+def sequence_law(law, answers):
+    """The exact probability of all reports of a sequence of answers: an answer keeps its memory."""
+    one, two, k = law.permanent, law.instant, law.categories
+    found = {}
+    for reports in itertools.product(range(k), repeat=len(answers)):
+        chance = Fraction(1)
+        for value in {*answers}:
+            told = [report for answer, report in zip(answers, reports, strict=True) if answer == value]
+            chance *= sum(
+                (one.hit if kept == value else one.miss) * math.prod(two.hit if r == kept else two.miss for r in told)
+                for kept in range(k)
+            )
+        found[reports] = chance
+    return found
+
+
+def most_between(law, rounds, shape):
+    """The largest ratio between any two sequences of one shape; a shape is what is not protected."""
+    laws = {answers: sequence_law(law, answers) for answers in itertools.product(range(law.categories), repeat=rounds)}
+    pairs = ((laws[a], laws[b]) for a, b in itertools.permutations(laws, 2) if shape(a) == shape(b))
+    return max(one[reports] / two[reports] for one, two in pairs for reports in one)
+
+
+def groups(answers):
+    """Which rounds have the same answer."""
+    return tuple(answers.index(answer) for answer in answers)
+
+
+def moments(answers):
+    """When the answer changes."""
+    return tuple(before != after for before, after in itertools.pairwise(answers))
+
+
+def test_people_with_fewer_answers_are_covered_too():
+    """Every two sequences of at most so many answers that change together, and all reports; listed."""
+    law = Longitudinal(3, 1, Fraction(1, 2))
+    assert law.ratio(2) > law.ratio(1) ** 2  # the price of two answers alone is too low for one
+    assert log_up(most_between(law, 2, groups)) <= law.loss(2, values=2).epsilon + Fraction(1, 10**14)
+    ample = Longitudinal(1000, 1, 1)
+    assert all(ample.loss(10, values=many).epsilon >= ample.loss(10).epsilon for many in range(1, 11))
+
+
+def test_what_answers_cost_covers_those_that_are_equal_in_the_same_rounds():
+    """All sequences of three and four rounds, also with answers that come back; which rounds are alike is not hidden.
+
+    Were the same moments of change enough, reports of A, B, A and A, B, C would break it: that claim must fail.
+    """
+    for law, rounds in ((Longitudinal(3, 2, 1), 3), (Longitudinal(2, 1, 2), 4)):
+        values = min(rounds, law.categories)
+        assert log_up(most_between(law, rounds, groups)) <= law.loss(rounds, values=values).epsilon
+        assert log_up(most_between(law, rounds, len)) <= law.loss(rounds, hidden=True).epsilon
+    returning = Longitudinal(3, 1, 3)
+    assert log_up(most_between(returning, 3, groups)) <= returning.loss(3, values=3).epsilon
+    assert log_up(most_between(returning, 3, moments)) > returning.loss(3, values=3).epsilon
 
 
 @pytest.mark.statistical

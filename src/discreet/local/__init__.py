@@ -6,10 +6,12 @@
 | which of many | `OLH` (short reports), `Subset` and `OUE` (long ones), `Hadamard`, `SUE` |
 | the mean of a number | `Hybrid`; `Duchi` is one bit, `Piecewise` for large epsilon; `VectorMean` for several numbers |
 | common strings | `HeavyHitters` finds them; `Rappor` looks for candidates, and may be asked again |
+| one of several parts of an answer | `Sampled` |
 | the same thing again and again | `Longitudinal`, which remembers |
 
 `best` chooses and says why; `half_width` and `sample_size` plan. `difference` compares groups, `stratified` and
-`weighted` put unequal ones together. A `Survey` gives a mechanism a name, so that replies cannot be mixed up;
+`weighted` put unequal ones together, `joint` and `given` tell of two answers together.
+A `Survey` gives a mechanism a name, so that replies cannot be mixed up;
 `write` saves them and `aggregate` adds them up in the engine.
 `shuffled` says what reports cost once nobody knows whose is whose.
 """
@@ -35,11 +37,16 @@ if TYPE_CHECKING:
     from discreet.local.heavy_hitters import HeavyHitters as HeavyHitters
     from discreet.local.heavy_hitters import HeavyReports as HeavyReports
     from discreet.local.hybrid import Hybrid as Hybrid
+    from discreet.local.likelihood import Likeliest as Likeliest
+    from discreet.local.likelihood import likeliest as likeliest
     from discreet.local.longitudinal import Longitudinal as Longitudinal
     from discreet.local.longitudinal import Memory as Memory
     from discreet.local.mean import Mean as Mean
     from discreet.local.mean import MeanEstimate as MeanEstimate
     from discreet.local.olh import OLH as OLH
+    from discreet.local.pairs import JointEstimate as JointEstimate
+    from discreet.local.pairs import given as given
+    from discreet.local.pairs import joint as joint
     from discreet.local.piecewise import Piecewise as Piecewise
     from discreet.local.planner import Choice as Choice
     from discreet.local.planner import best as best
@@ -54,6 +61,7 @@ if TYPE_CHECKING:
     from discreet.local.rappor import RapporReports as RapporReports
     from discreet.local.replies import aggregate as aggregate
     from discreet.local.replies import write as write
+    from discreet.local.sampled import Sampled as Sampled
     from discreet.local.shuffle import closed_form as closed_form
     from discreet.local.shuffle import shuffled as shuffled
     from discreet.local.shuffle import shuffled_delta as shuffled_delta
@@ -89,6 +97,10 @@ __getattr__, __dir__, __all__ = lazy(
             "HeavyReports",
         ),
         "hybrid": ("Hybrid",),
+        "likelihood": (
+            "Likeliest",
+            "likeliest",
+        ),
         "longitudinal": (
             "Longitudinal",
             "Memory",
@@ -98,6 +110,11 @@ __getattr__, __dir__, __all__ = lazy(
             "MeanEstimate",
         ),
         "olh": ("OLH",),
+        "pairs": (
+            "JointEstimate",
+            "given",
+            "joint",
+        ),
         "piecewise": ("Piecewise",),
         "planner": (
             "Choice",
@@ -120,6 +137,7 @@ __getattr__, __dir__, __all__ = lazy(
             "aggregate",
             "write",
         ),
+        "sampled": ("Sampled",),
         "shuffle": (
             "closed_form",
             "shuffled",

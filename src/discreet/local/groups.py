@@ -18,7 +18,7 @@ from discreet.local.estimate import Of
 from discreet.local.protocol import Oracle
 from discreet.mechanisms.inputs import read_confidence
 
-__all__ = ["Difference", "PooledEstimate", "difference", "stratified", "weighted"]
+__all__ = ["Difference", "PooledEstimate", "difference", "pooled", "stratified", "weighted"]
 
 Floats = NDArray[np.float64]
 _GROUPS = 10_000  # of different weights
@@ -122,7 +122,7 @@ def stratified(estimates: Sequence[AnyEstimate], shares: Sequence[Number]) -> Po
         )
     if abs(parts.sum() - 1) > 1e-9:
         raise InputError("shares", Phrase(f"a sum of {parts.sum():g}"), "shares that add up to one")
-    return _pool(estimates, parts)
+    return pooled(estimates, parts)
 
 
 @typed
@@ -147,10 +147,11 @@ def weighted(mechanism: Oracle, reports: Any, weights: Sequence[float] | Floats)
     ordered = reports[order] if isinstance(reports, np.ndarray) else [reports[place] for place in order]
     ends = np.cumsum(counts)
     found = [mechanism.estimate(ordered[end - count : end]) for end, count in zip(ends, counts, strict=True)]
-    return _pool(found, sizes * counts / (sizes @ counts))
+    return pooled(found, sizes * counts / (sizes @ counts))
 
 
-def _pool(estimates: Sequence[AnyEstimate], parts: Floats) -> PooledEstimate:
+def pooled(estimates: Sequence[AnyEstimate], parts: Floats) -> PooledEstimate:
+    """The sum of `parts` times the estimates of groups that share no respondent."""
     if len({len(one.values) for one in estimates}) > 1:
         raise InputError("estimates", Phrase("different ones"), "of the same categories in every group")
     pairs = list(zip(parts, estimates, strict=True))

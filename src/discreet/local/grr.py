@@ -16,7 +16,7 @@ from discreet.errors import InputError
 from discreet.local.draws import evenly, flips
 from discreet.local.estimate import Tally
 from discreet.local.protocol import Oracle, Report, count_reports, read_categories
-from discreet.mechanisms.inputs import read_count, read_probability_inside
+from discreet.mechanisms.inputs import read_count, read_probability_inside, read_values
 from discreet.noise.bits import SystemBits
 
 __all__ = ["GRR"]
@@ -88,6 +88,10 @@ class GRR(Oracle):
 
     def law(self, value: int) -> dict[Report, Fraction]:
         return {report: self.hit if report == value else self.miss for report in range(self.categories)}
+
+    def scores(self, reports: Any) -> NDArray[np.int64]:
+        listed = read_values(reports, "reports")
+        return np.asarray(listed[:, None] == np.arange(self.categories), dtype=np.int64)
 
     def tally(self, reports: Any, times: Integers | None = None) -> Tally:
         counts = count_reports(reports, self.reports, times)

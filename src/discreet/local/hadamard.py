@@ -15,6 +15,7 @@ from discreet.errors import InputError
 from discreet.local.draws import evenly, flips
 from discreet.local.estimate import Tally
 from discreet.local.protocol import Oracle, Report, count_reports
+from discreet.mechanisms.inputs import read_values
 from discreet.noise.bits import SystemBits
 
 __all__ = ["Hadamard", "walsh"]
@@ -105,6 +106,12 @@ class Hadamard(Oracle):
             own = report // self.length == block and (report % self.length & (row + 1)).bit_count() % 2 == 0
             out[report] = self.ratio * self._weight if own else self._weight
         return out
+
+    def scores(self, reports: Any) -> NDArray[np.int64]:
+        mine, place = np.divmod(read_values(reports, "reports")[:, None], self.length)
+        block, row = np.divmod(np.arange(self.categories), self.length - 1)
+        signs = 1 - 2 * (np.bitwise_count(place & (row + 1)) & 1).astype(np.int64)
+        return np.where(mine == block, signs, 0)
 
     def tally(self, reports: Any, times: Integers | None = None) -> Tally:
         counts = count_reports(reports, self.reports, times).reshape(self.blocks, self.length)

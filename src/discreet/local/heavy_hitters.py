@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from attrs import field, frozen
@@ -26,6 +26,7 @@ from discreet.noise.bits import SystemBits, words
 __all__ = ["HeavyHitter", "HeavyHitters", "HeavyReports"]
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+_FOUND = 0.9  # how often a share that is said to be found is
 _PAIRS = 1 << 22  # reports times candidates looked at together
 
 
@@ -41,7 +42,7 @@ class HeavyReports:
 
 @dataclass(frozen=True, slots=True)
 class HeavyHitter:
-    """A common string, the share of people who have it, and an interval."""
+    """A common string, the share of people who have it, and an interval that holds with those of all others."""
 
     value: str
     share: float
@@ -72,6 +73,7 @@ class HeavyHitters:
     ['cold', 'flu', 'none']
     """
 
+    kind: ClassVar[str] = "heavy"
     epsilon: Fraction = field(converter=read_epsilon)
     length: int = field(default=8, converter=read_count)
     alphabet: str = field(default=_ALPHABET, validator=_check_alphabet)
@@ -91,12 +93,18 @@ class HeavyHitters:
         """The largest likelihood ratio of a report."""
         return ratio_below(self.epsilon)
 
+    @property
+    def spent(self) -> Fraction:
+        """What one report costs: ln(ratio), at most epsilon."""
+        return min(self.epsilon, epsilon_of(self.ratio))
+
     def loss(self) -> Pure:
         """What one report costs."""
-        return Pure(min(self.epsilon, epsilon_of(self.ratio)))
+        return Pure(self.spent)
 
     @property
-    def _hit(self) -> Fraction:
+    def hit(self) -> Fraction:
+        """The probability that a report names the bucket of its own prefix."""
         return self.ratio / (self.ratio + (1 << self.parities) - 1)
 
     def _variance_with(self, parities: int) -> Fraction:
@@ -105,7 +113,7 @@ class HeavyHitters:
         return Fraction(1, buckets) * (1 - Fraction(1, buckets)) / (hit - Fraction(1, buckets)) ** 2
 
     @property
-    def _letter(self) -> int:
+    def bits(self) -> int:
         """Bits of one letter; 0 is the end of a string."""
         return len(self.alphabet).bit_length()
 
@@ -119,13 +127,13 @@ class HeavyHitters:
                 raise InputError("values", Phrase("one that is not"), allowed)
             number = 0
             for position in range(self.length):
-                number = number << self._letter | (codes[value[position]] if position < len(value) else 0)
+                number = number << self.bits | (codes[value[position]] if position < len(value) else 0)
             out[place] = number
         return out
 
     def decode(self, code: int) -> str:
         """A whole number as the string it stands for."""
-        letters = [code >> self._letter * place & ((1 << self._letter) - 1) for place in reversed(range(self.length))]
+        letters = [code >> self.bits * place & ((1 << self.bits) - 1) for place in reversed(range(self.length))]
         return "".join(self.alphabet[letter - 1] for letter in letters if letter)
 
     def privatize(self, values: Sequence[str] | str, *, bits: Bits | None = None) -> HeavyReports:
@@ -137,10 +145,10 @@ class HeavyHitters:
         keys = words(source, n * self.parities).reshape(n, self.parities).copy()
         hashed = _parities(self._prefixes(codes, levels), keys)
         moved = evenly(buckets - 1, n, source).astype(np.int64) + 1
-        return HeavyReports(self.id, levels, keys, (hashed + moved * ~flips(self._hit, n, source)) % buckets)
+        return HeavyReports(self.id, levels, keys, (hashed + moved * ~flips(self.hit, n, source)) % buckets)
 
     def _prefixes(self, codes: NDArray[np.uint64], levels: NDArray[np.int64] | int) -> NDArray[np.uint64]:
-        shift = (np.asarray(self.length - levels) * self._letter).astype(np.uint64)
+        shift = (np.asarray(self.length - levels) * self.bits).astype(np.uint64)
         return codes >> shift << shift
 
     def supports(self, reports: HeavyReports, value: str) -> NDArray[np.bool_]:
@@ -152,7 +160,8 @@ class HeavyHitters:
         """Strings that stand out from none, most common first; at most `most` prefixes are followed.
 
         Shares are unbiased for a string named in advance; of those found by looking, some are found because chance
-        raised them. Whether something stands out is corrected for the number of candidates looked at.
+        raised them. So what stands out, and the intervals, are corrected for the number of candidates looked at: with
+        this confidence (of the normal approximation) all intervals hold at once. Proof: docs/proofs/local.md.
         """
         if reports.law != self.id:
             hint = "Reports with another epsilon have another law."
@@ -181,23 +190,45 @@ class HeavyHitters:
             kept, shares = candidates[order], shares[order]
             if len(kept) == 0:
                 return []
-        halves = -NormalDist().inv_cdf(miss / 2) * self._errors(shares, int(asked.sum()))
+        halves = -NormalDist().inv_cdf(miss / 2 / len(candidates)) * self._errors(shares, int(asked.sum()))
         return [
             HeavyHitter(self.decode(int(code)), float(share), float(share - half), float(share + half))
             for code, share, half in zip(kept, shares, halves, strict=True)
         ]
 
-    def _errors(self, shares: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+    def half_width(self, people: int, confidence: float = 0.95, *, most: int = 64) -> float:
+        """Half the length of the interval of a string that is found, for the share that is worst for it, at most."""
+        n = read_count(people, "people") / self.length
+        z = -NormalDist().inv_cdf(float(1 - read_confidence(confidence)) / 2 / self._candidates(most))
+        return float(z * self._errors(np.linspace(0, 1, 201), n).max())
+
+    def least_share(self, people: int, confidence: float = 0.95, *, most: int = 64) -> float:
+        """About the smallest share that a string has which `search` finds nine times in ten; 1 if none is.
+
+        It has to stand out at every level, each asked of another part of the people.
+        """
+        n, miss = read_count(people, "people") / self.length, float(1 - read_confidence(confidence))
+        bar = -NormalDist().inv_cdf(miss / self._candidates(most)) * float(self._errors(np.zeros(1), n)[0])
+        shares = np.linspace(0, 1, 2001)
+        margin = NormalDist().inv_cdf(_FOUND ** (1 / self.length)) * self._errors(shares, n)
+        enough = np.flatnonzero(shares - margin > bar)
+        return float(shares[enough[0]]) if len(enough) else 1.0
+
+    def _candidates(self, most: int) -> int:
+        """How many prefixes are looked at together, at most."""
+        return read_count(most, "most") * (len(self.alphabet) + 1)
+
+    def _errors(self, shares: NDArray[np.float64], n: float) -> NDArray[np.float64]:
         """The error of each share, of scrambling and of having asked only these `n` about whole strings."""
-        hit, miss = float(self._hit), 2.0**-self.parities
+        hit, miss = float(self.hit), 2.0**-self.parities
         seen = miss + np.clip(shares, 0, 1) * (hit - miss)
         return np.asarray(np.sqrt(seen * (1 - seen) / n) / (hit - miss))
 
     def _extend(self, kept: NDArray[np.uint64], level: int) -> NDArray[np.uint64]:
         """Every prefix kept, with every letter after it; one that has ended stays as it is."""
-        shift = np.uint64((self.length - level) * self._letter)
+        shift = np.uint64((self.length - level) * self.bits)
         letters = np.arange(len(self.alphabet) + 1, dtype=np.uint64) << shift
-        last = kept >> shift >> np.uint64(self._letter) & np.uint64((1 << self._letter) - 1)
+        last = kept >> shift >> np.uint64(self.bits) & np.uint64((1 << self.bits) - 1)
         ended = (last == 0) if level > 1 else np.zeros(len(kept), dtype=np.bool_)
         grown = (kept[~ended, None] | letters).reshape(-1)
         return np.concatenate([kept[ended], grown])
@@ -206,7 +237,7 @@ class HeavyHitters:
         self, candidates: NDArray[np.uint64], keys: NDArray[np.uint64], buckets: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], float]:
         """The share of people whose prefix each candidate is, and the error of a share that is zero."""
-        n, hit, miss = len(keys), float(self._hit), 2.0**-self.parities
+        n, hit, miss = len(keys), float(self.hit), 2.0**-self.parities
         if n == 0:
             raise InputError(
                 "reports",

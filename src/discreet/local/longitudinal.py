@@ -34,7 +34,7 @@ class Longitudinal:
 
     Guarantee
         `loss(rounds)` for an answer that stays the same, at most `permanent`'s however many rounds; see `loss` for
-        answers that change. Proof: docs/proofs/local.md, "Again and again".
+        answers that change. Proof: docs/proofs/shuffle.md, "Again and again".
 
     >>> diary = Longitudinal(4, permanent=2, instant=1)
     >>> [round(float(diary.loss(rounds).epsilon), 2) for rounds in (1, 2, 10, 1000)]
@@ -83,8 +83,9 @@ class Longitudinal:
     def loss(self, rounds: int, *, values: int = 1, hidden: bool = False) -> Pure:
         """What `rounds` reports of one person cost.
 
-        `values` is how many different answers the person gives over time, at moments that may be known. With `hidden`
-        even that answers change, and when, is protected: only the instant part protects it, and it adds up.
+        `values` is how many different answers the person gives over time at most. In which rounds the answer is the
+        same is not protected then, also where it comes back: reports show it, for an answer keeps its memory. With
+        `hidden` that is protected, too: only the instant part does it, and it adds up.
         """
         count, different = read_count(rounds, "rounds"), read_count(values, "values")
         if different > min(count, self.categories):
@@ -93,7 +94,8 @@ class Longitudinal:
             if self.instant is None:
                 raise LossError("without an instant part reports show when an answer changes: no epsilon covers that")
             return Pure(count * self.instant.spent)
-        return Pure(different * epsilon_of(self.ratio(count - different + 1)))
+        # Fewer answers may tell more: each is then given more often.
+        return Pure(max(many * epsilon_of(self.ratio(count - many + 1)) for many in range(1, different + 1)))
 
     def to_dict(self) -> dict[str, Json]:
         """Both parts as plain values."""

@@ -113,6 +113,11 @@ class OLH(Oracle):
         hashes: NDArray[np.int64] = left @ right.T % self.buckets
         return hashes
 
+    def scores(self, reports: Any) -> NDArray[np.int64]:
+        listed = read_values(reports, "reports")
+        hashes = self._hashes(listed // self.buckets, np.arange(self.categories))
+        return np.asarray(hashes == (listed % self.buckets)[:, None], dtype=np.int64)
+
     def tally(self, reports: Any, times: Integers | None = None) -> Tally:
         g, size = self.buckets, self.buckets**self.digits
         if times is None and not np.isscalar(reports) and 4 * len(reports) >= self.reports:

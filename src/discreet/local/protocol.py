@@ -173,6 +173,10 @@ class Oracle(Responder):
         """The mean score of any other category."""
 
     @abstractmethod
+    def scores(self, reports: Any) -> NDArray[np.int64]:
+        """The score of every category (columns) for each report (rows): their sums over reports are a tally's."""
+
+    @abstractmethod
     def _randomize(self, values: NDArray[np.int64], bits: Bits | None) -> Reports:
         """One report for each true category."""
 

@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 from discreet.core.exact import Number, as_written, exp_down, exp_up, log_up, round_up, sqrt_up
 from discreet.core.loss import Approx
 from discreet.errors import InputError
+from discreet.local.binomial import TAIL, binomial_masses
 from discreet.local.grr import GRR
 from discreet.local.protocol import Responder
 from discreet.local.ratio import read_epsilon
+from discreet.local.variation import total_variations, variation_delta
 from discreet.mechanisms.inputs import read_count, read_probability_inside
 
 __all__ = ["clones_delta", "closed_form", "shuffled", "shuffled_delta"]
@@ -30,7 +32,6 @@ Floats = NDArray[np.float64]
 _CLOSE = Fraction(1, 1024)  # how near to the smallest epsilon the search stops, relative to it
 _MOST = 10**12
 _CELLS = 64  # numbers of clones are taken together in so many groups, each at its smallest
-_TAIL = 1e-30
 _SLACK = 1e-7  # above every rounding here for n up to 10^12: see the proof note
 
 
@@ -55,8 +56,8 @@ def closed_form(epsilon: Number, n: int, delta: Number) -> Fraction:
 def shuffled(mechanism: Number | Responder, n: int, delta: Number) -> Approx:
     """The smallest epsilon that is proved for `n` shuffled reports, numerically; never more than the local one.
 
-    For any local randomiser (given by its epsilon) or for a mechanism: `GRR` hides better in a crowd than the worst
-    randomiser of its epsilon.
+    For any local randomiser (given by its epsilon) or for a mechanism: by the exact total variation of its laws, all
+    ways to report a category hide better in a crowd than the worst randomiser of their epsilon.
 
     Guarantee
         The shuffled reports of `n` people are (epsilon, delta)-differentially private, neighbours having one answer
@@ -91,7 +92,11 @@ def shuffled_delta(mechanism: Number | Responder, n: int, epsilon: Number) -> Fr
     local, strong = _local(mechanism)
     if asked >= local:
         return Fraction(0)
-    return clones_delta(local, people, asked, strong=strong)
+    bound = clones_delta(local, people, asked, strong=strong)
+    apart = total_variations(mechanism) if isinstance(mechanism, Responder) else None
+    if apart is None or not isinstance(mechanism, Responder):
+        return bound
+    return min(bound, max(variation_delta(mechanism.ratio, one, people, asked) for one in apart))
 
 
 def _start(local: Fraction, n: int, delta: Fraction) -> Fraction:
@@ -122,9 +127,9 @@ def clones_delta(local: Fraction, n: int, epsilon: Fraction, *, strong: bool) ->
     reach = 12 * spread + 60
     low, high = max(0, math.floor(mean - reach)), min(others, math.ceil(mean + reach))
     edges = np.unique(np.linspace(low, high + 1, min(_CELLS, high - low + 1) + 1).astype(np.int64))
-    masses = _masses(others, share, np.arange(low, high + 1, dtype=np.float64)) if others else np.ones(1)
+    masses = binomial_masses(others, share, np.arange(low, high + 1, dtype=np.float64)) if others else np.ones(1)
     sums = np.add.reduceat(masses, (edges[:-1] - low).clip(0, len(masses) - 1))
-    total = _TAIL * 2 + 1e-300
+    total = TAIL * 2 + 1e-300
     for edge, mass in zip(edges[:-1], sums, strict=True):
         if mass > 0:
             total += float(mass) * (1 + _SLACK) * _given(int(edge) + 1, first, target)
@@ -145,32 +150,5 @@ def _given(total: int, local: float, epsilon: float) -> float:
     gain = (odds * counts + total - counts) - factor * (counts + odds * (total - counts))
     # Rounding of the difference is relative to its terms; where it may be of either sign it is taken as positive.
     gain = np.maximum(gain, 0) + 2.0**-48 * total * odds * factor * (gain > -(2.0**-40) * total)
-    law = _masses(total, 0.5, counts)
-    return min(1.0, float((law * gain).sum()) * 2 / (total * (odds + 1)) * (1 + _SLACK) + _TAIL)
-
-
-def _masses(total: int, share: float, counts: Floats) -> Floats:
-    """Binomial probabilities, in Loader's form: no large logarithms cancel, so few digits are lost."""
-    rest = total - counts
-    inside = (counts > 0) & (rest > 0)
-    k, r = np.where(inside, counts, 1.0), np.where(inside, rest, 1.0)
-    off = np.where(inside, k - total * share, 0.0)
-    # k ln(k / (total share)) + r ln(r / (total (1 - share))), with k = total share + off.
-    apart = -k * np.log1p(-off / k) - r * np.log1p(off / r)
-    root = 0.5 * np.log(total / (2 * math.pi * k * r))
-    logs = root - apart + _stirling(np.array([float(total)]))[0] - _stirling(k) - _stirling(r)
-    with np.errstate(divide="ignore"):
-        none, every = total * np.log1p(-share), total * np.log(share)
-    return np.asarray(np.exp(np.where(inside, logs, np.where(counts > 0, every, none))))
-
-
-_FACTORIALS = np.array(
-    [0.0] + [math.lgamma(i + 1) - (i * math.log(i) - i + 0.5 * math.log(2 * math.pi * i)) for i in range(1, 32)]
-)
-
-
-def _stirling(x: Floats) -> Floats:
-    """ln x! - (x ln x - x + ln(2 pi x)/2) for x >= 1: a table for small x, Stirling's series for large."""
-    inverse = 1 / x
-    series = inverse / 12 * (1 - inverse**2 / 30 * (1 - inverse**2 * 2 / 7))
-    return np.where(x < 32, _FACTORIALS[np.minimum(x, 31).astype(np.int64)], series)
+    law = binomial_masses(total, 0.5, counts)
+    return min(1.0, float((law * gain).sum()) * 2 / (total * (odds + 1)) * (1 + _SLACK) + TAIL)

@@ -88,6 +88,10 @@ class Subset(Oracle):
             out[packed.to_bytes(width, "big")] = (self.ratio if value in chosen else 1) / total
         return out
 
+    def scores(self, reports: Any) -> NDArray[np.int64]:
+        rows = read_packed(reports, self.categories)
+        return np.unpackbits(rows, axis=1)[:, : self.categories].astype(np.int64)
+
     def tally(self, reports: Any, times: Integers | None = None) -> Tally:
         rows = read_packed(reports, self.categories)
         if len(rows) and (np.bitwise_count(rows).sum(axis=1, dtype=np.int64) != self.size).any():

@@ -60,6 +60,10 @@ class _Unary(Oracle):
             out[packed.to_bytes(width, "big")] = chance
         return out
 
+    def scores(self, reports: Any) -> NDArray[np.int64]:
+        rows = read_packed(reports, self.categories)
+        return np.unpackbits(rows, axis=1)[:, : self.categories].astype(np.int64)
+
     def tally(self, reports: Any, times: Integers | None = None) -> Tally:
         rows = read_packed(reports, self.categories)
         sums = bit_sums(rows, self.categories, times)

@@ -2,11 +2,15 @@
 
 import json
 from importlib.resources import files
+from math import gcd
 
 import pytest
-from small_survey import FRUIT, PHONE, survey
+from small_survey import FRUIT, PHONE, Site, survey
 
 from browser import screenshot
+from discreet.apps.survey.blind import encode, message
+from discreet.apps.survey.invitations import Invitations
+from discreet.local.questionnaire import Questionnaire
 
 pytest.importorskip("fastapi", reason="needs discreet[server]")
 
@@ -323,7 +327,7 @@ def test_a_browser_that_cannot_remember_says_so(browser, site, visit):
     context = browser.new_context(**PHONE)
     context.add_init_script("Storage.prototype.setItem = () => { throw new Error('full'); };")
     page = visit(context)
-    assert "Answer once only" in page.locator("#forgetful").inner_text()
+    assert "Answer only once" in page.locator("#forgetful").inner_text()
     answer(page)
     press(page)
     said(page, "Sent. Thank you.")
@@ -368,3 +372,193 @@ def test_the_form_uses_that_very_function(visit, site):
     press(page)
     said(page, "Sent. Thank you.")
     assert page.locator("#reports .sent").all_inner_texts()[:2] == ["No", "Pear"]
+
+
+FORMS = {
+    "id": "forms",
+    "title": "Forms",
+    "questions": [
+        {"name": "apply", "text": "Which apply?", "kind": "several", "options": ["Pay", "Noise"], "epsilon": 1},
+        {"name": "order", "text": "In which order?", "kind": "ranking", "options": ["Pay", "Noise"], "epsilon": 1},
+        {
+            "name": "hours",
+            "text": "How many hours?",
+            "kind": "distribution",
+            "low": 0,
+            "high": 12,
+            "step": 1,
+            "epsilon": 1,
+        },
+        {
+            "name": "town",
+            "text": "Where?",
+            "kind": "choice",
+            "options": [f"Town {n}" for n in range(60)],
+            "epsilon": 1,
+            "mechanism": "olh",
+        },
+        {"name": "drink", "text": "What do you drink?", "kind": "word", "length": 5, "epsilon": 3},
+    ],
+}
+
+
+def test_boxes_places_and_long_lists_are_filled_in_and_sent(browser, tmp_path):
+    asked = Questionnaire.from_dict(FORMS)
+    here = Site(asked, tmp_path / "forms.db")
+    here.start()
+    context = browser.new_context(**PHONE)
+    try:
+        page = context.new_page()
+        page.set_default_timeout(120_000)
+        page.goto(here.url)
+        page.get_by_role("checkbox", name="Noise").check()
+        page.locator("#q1o0").select_option("2")
+        page.locator("#q1o1").select_option("2")
+        page.get_by_role("textbox", name="How many hours?").fill("7")
+        page.get_by_role("combobox", name="Where?").select_option("Town 41")
+        press(page)
+        assert "a place of its own" in page.locator("#problem").inner_text()  # two options cannot be second
+        page.locator("#q1o1").select_option("1")
+        drink = page.get_by_role("textbox", name="What do you drink?")
+        for wrong in ("", "coffee", "t3a"):
+            drink.fill(wrong)
+            press(page)
+            assert "at most 5 letters (a to z)" in page.locator("#problem").inner_text()
+        drink.fill(" Tea ")
+        press(page)
+        said(page, "Sent. Thank you.")
+        ((_, sent),) = here.kept()
+        assert asked.read(sent) == tuple(sent)
+        shown = page.locator("#reports .sent").all_inner_texts()
+        part, told = sent[0].split(":")
+        assert shown[0] == asked.questions[0].report_labels()[int(part)][int(told)]
+        letters, _, group = sent[4].split(":")
+        count = asked.questions[4].law.buckets
+        among = "first letter" if letters == "1" else f"first {letters} letters"
+        assert shown[4] == f"Group {int(group) + 1} of the {count} into which chance sorted all words by their {among}"
+        assert shown[3] == f"The number {sent[3]}, which stands for a group of many answers"
+    finally:
+        context.close()
+        here.stop()
+        here.reports.close()
+
+
+def test_an_invited_page_has_its_token_signed_blind_and_sends_once(browser, tmp_path):
+    asked = Questionnaire.from_dict({**FORMS, "questions": FORMS["questions"][:1]})
+    stored = Invitations(tmp_path / "i.db", asked.digest, create=True)
+    (code,) = stored.invite(1)
+    here = Site(asked, tmp_path / "invited.db", invitations=stored)
+    here.start()
+    try:
+        for visitor in range(2):
+            context = browser.new_context(**PHONE)
+            page = context.new_page()
+            page.set_default_timeout(120_000)
+            page.goto(f"{here.url}#code={code}")
+            assert page.locator("#fingerprint").inner_text() == stored.public.fingerprint
+            press(page)
+            said(page, "Sent. Thank you." if visitor == 0 else "The server does not take your report.")
+            if visitor == 0:
+                left = json.loads(page.evaluate(f"localStorage.getItem('discreet.survey.{asked.digest}')"))
+                assert set(left) == {
+                    "token",
+                    "answers",
+                    "state",
+                    "signature",
+                }  # neither the code nor how it was blinded
+                assert stored.valid(left["token"], left["signature"])
+                assert [token for token, _ in here.kept()] == [left["token"]]
+            context.close()
+        assert len(here.kept()) == 1
+        assert stored.used() == (1, 1)
+    finally:
+        here.stop()
+        here.reports.close()
+        stored.close()
+
+
+BLIND = """async ([modulus, digest, tokens]) => {
+  const { blind } = await import("./blind.js");
+  const made = await Promise.all(tokens.map((token) => blind({ modulus, exponent: "65537" }, digest, token)));
+  return made.map((one) => one && one.message);
+}"""
+
+
+def test_the_page_blinds_nothing_that_shares_a_factor_with_the_key(visit):
+    """A key made of small factors would see in the blinded number which of them a token has."""
+    modulus, tokens = 3 * (2**2046 + 1), [f"{number:032x}" for number in range(20)]
+    numbers = [encode(message("a" * 64, token), modulus.bit_length()) for token in tokens]
+    expected = [str(number) if gcd(number, modulus) == 1 else None for number in numbers]
+    assert None in expected
+    assert set(expected) != {None}
+    assert visit().evaluate(BLIND, [str(modulus), "a" * 64, tokens]) == expected
+
+
+DIARY = Questionnaire.from_dict(
+    {
+        "id": "diary",
+        "title": "Diary",
+        "repeat": {"rounds": 12},
+        "questions": [
+            {"name": "pills", "text": "Do you take pills to sleep?", "kind": "binary", "epsilon": 2, "instant": 1},
+            {
+                "name": "fruit",
+                "text": "Which fruit?",
+                "kind": "choice",
+                "options": FRUIT,
+                "epsilon": 2,
+                "instant": 1,
+            },
+        ],
+    }
+)
+
+
+@pytest.fixture
+def diary(tmp_path):
+    """The first round of a survey of twelve, at an address that later rounds have, too."""
+    here = Site(DIARY.at(1), tmp_path / "diary.db")
+    here.start()
+    yield here
+    here.stop()
+    here.reports.close()
+
+
+def remembered(page):
+    return json.loads(page.evaluate(f"localStorage.getItem('discreet.survey.{DIARY.series}.permanent')"))
+
+
+def test_a_device_remembers_for_all_rounds_what_stands_for_every_answer(browser, diary):
+    context = browser.new_context(**PHONE)
+    seen = []
+    for number, fruit in ((1, "Pear"), (2, "Fig")):
+        if number == 2:
+            diary.stop()
+            diary.survey = DIARY.at(2)
+            diary.start()
+        page = context.new_page()
+        page.set_default_timeout(120_000)
+        page.goto(diary.url)
+        assert page.locator("#round").inner_text() == f"Round {number} of 12"
+        assert page.locator("#loss").inner_text() == DIARY.series_loss().words()
+        assert page.get_by_text("This is done once. You cannot").is_hidden()
+        assert page.get_by_text("This is done once in each round.").is_visible()
+        assert page.get_by_role("radio", checked=True).count() == 0  # what was answered last time is not stored
+        page.get_by_role("group", name="pills").get_by_role("radio", name="Yes", exact=True).check()
+        page.get_by_role("group", name="fruit").get_by_role("radio", name=fruit, exact=True).check()
+        screenshot(page, f"survey-round-{number}")
+        press(page)
+        said(page, "Sent. Thank you.")
+        screenshot(page, f"survey-round-{number}-sent")
+        assert page.locator("#together").inner_text() == DIARY.reveals()
+        seen.append(remembered(page))
+        page.close()
+    assert seen[0] == seen[1]
+    assert [len(one) for one in seen[0]] == [2, 5]  # for every option, so that it does not say which was given
+    rows = list(diary.reports.rows())
+    assert len({token for token, _, _ in rows}) == 2  # tokens of two rounds have nothing in common
+    assert {digest for _, digest, _ in rows} == {DIARY.at(1).digest, DIARY.at(2).digest}
+    stored = context.storage_state()["origins"][0]["localStorage"]
+    keys = {f"discreet.survey.{digest}" for digest in (DIARY.at(1).digest, DIARY.at(2).digest)}
+    assert {entry["name"] for entry in stored} == {*keys, f"discreet.survey.{DIARY.series}.permanent"}
+    context.close()

@@ -6,6 +6,7 @@ import pytest
 from small_survey import keep, survey
 
 from discreet.apps.survey.files import export_reports, read_results
+from discreet.apps.survey.reading import Reading
 from discreet.apps.survey.results import results_of
 from discreet.apps.survey.store import open_reports
 from discreet.errors import InputError
@@ -31,7 +32,7 @@ def test_estimates_from_files_are_those_of_the_store(folder):
     reports.close()
     for name in ("r.db", "r.csv", "r.parquet"):
         assert read_results(SURVEY, str(folder / name)).to_dict(owner=True) == expected
-    assert read_results(SURVEY, str(folder / "r.csv"), confidence=0.5).confidence == 0.5
+    assert read_results(SURVEY, str(folder / "r.csv"), Reading(confidence=0.5)).confidence == 0.5
 
 
 def test_a_row_is_a_digest_a_token_and_randomised_answers(folder):

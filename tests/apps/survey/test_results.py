@@ -1,10 +1,15 @@
 """Results of a survey: nothing for the public below its minimum, and pictures that are what they say."""
 
+from dataclasses import replace
+
 import pytest
 from small_survey import keep, survey
 
+from discreet.apps.survey.reading import Reading
 from discreet.apps.survey.results import figure, figures, results_of, results_page, save
+from discreet.apps.survey.store import open_reports
 from discreet.errors import InputError
+from discreet.local.questionnaire import Questionnaire
 
 SURVEY = survey()
 
@@ -54,3 +59,52 @@ def test_reports_of_another_survey_and_broken_ones_are_refused(reports):
     other = survey(id="day")
     with pytest.raises(InputError, match="mixed in"):
         results_of(other, reports)
+
+
+WORDS = {
+    "id": "w",
+    "title": "W",
+    "minimum": 1,
+    "questions": [
+        {"name": "pills", "text": "Pills?", "kind": "binary", "epsilon": 1},
+        {"name": "drink", "text": "What do you drink?", "kind": "word", "length": 3, "letters": "ate", "epsilon": 6},
+    ],
+}
+
+
+def words(tmp_path, people):
+    """A store of a survey with a question of words, and reports of so many people who all drink tea."""
+    asked = Questionnaire.from_dict(WORDS)
+    reports = open_reports(str(tmp_path / "w.db"), asked.digest)
+    for number in range(people):
+        sent = asked.privatize({"pills": "Yes", "drink": "Tea"})
+        reports.keep(f"{number:032x}", asked.digest, asked.written(sent))
+    return asked, reports
+
+
+@pytest.mark.statistical
+def test_words_that_stand_out_are_shown_with_what_is_to_be_known_of_them(tmp_path):
+    asked, reports = words(tmp_path, 400)
+    found = results_of(asked, reports, Reading(confidence=1 - 1e-9))
+    assert found.estimates[1].labels == ("tea",)
+    assert "their intervals allow for it" in found.note()
+    assert ">tea<" in results_page(found)
+    assert "tea" in save(found, tmp_path / "w.svg").read_text()
+    together = results_of(asked, reports, Reading(confidence=1 - 1e-9, together=True))
+    wide, narrow = (one.estimates[1].upper[0] - one.estimates[1].lower[0] for one in (together, found))
+    assert wide > narrow  # one of two statements: the share of yes, and all words at once
+    reports.close()
+
+
+def test_where_no_word_stands_out_that_is_said_and_nothing_is_drawn(tmp_path):
+    asked, reports = words(tmp_path, 1)
+    found = results_of(asked, reports)
+    assert found.estimates[1].labels == ()
+    assert "No word stands out." in results_page(found)
+    assert "What do you drink?" not in save(found, tmp_path / "w.svg").read_text()
+    alone = replace(found, estimates=found.estimates[1:])
+    with pytest.raises(InputError, match="no word stands out"):
+        save(alone, tmp_path / "w.svg")
+    with pytest.raises(InputError, match="--by"):
+        Reading(by="pills").check(asked)  # there is nothing else to be estimated by it
+    reports.close()

@@ -29,6 +29,16 @@ def test_a_token_has_one_report_however_often_it_comes(reports):
     assert list(reports.rows()) == [("a" * 32, DIGEST, "[0]"), ("b" * 32, DIGEST, "[0]")]
 
 
+def test_reports_at_hand_are_written_together_and_no_token_gets_a_second(reports):
+    assert reports.keep_all(DIGEST, {}) == 0
+    assert reports.keep("0" * 31 + "7", DIGEST, "[0]") == "new"
+    many = {f"{number:032d}": "[1]" for number in range(650)}  # more than one statement takes
+    assert reports.keep_all(DIGEST, many) == 649
+    assert reports.keep_all(DIGEST, many) == 0
+    assert reports.tally() == [(DIGEST, "[0]", 1), (DIGEST, "[1]", 649)]
+    assert [token for token, *_ in reports.rows()] == sorted(many)
+
+
 def test_many_threads_at_once_lose_nothing_and_double_nothing(reports):
     said = []
 

@@ -58,3 +58,29 @@ def test_people_needed_and_half_widths_agree(entry):
     for wrong in (0, -1, 2):
         with pytest.raises(InputError, match="within"):
             people_for(question, wrong)
+
+
+def test_of_very_many_options_the_largest_are_shown():
+    survey = Questionnaire.from_dict(
+        {
+            "id": "many",
+            "title": "Many",
+            "questions": [
+                {
+                    "name": "town",
+                    "text": "Town?",
+                    "kind": "choice",
+                    "options": [f"t{n}" for n in range(600)],
+                    "epsilon": 8,
+                }
+            ],
+        }
+    )
+    assert survey.questions[0].mechanism.kind in ("olh", "hadamard")  # a mark for each would be long
+    column = Counter(survey.privatize({"town": f"t{7 * (n % 3)}"})[0] for n in range(3000))
+    (found,) = estimates(survey, [column])
+    few = found.largest(5)
+    assert set(few.labels[:3]) == {"t0", "t7", "t14"}
+    assert (len(few.labels), few.omitted) == (5, 595)
+    assert "the 5 largest of 600" in few.caption()
+    assert found.largest(600) is found

@@ -63,3 +63,12 @@ def test_a_coin_is_the_oldest_survey():
 def test_a_coin_that_is_none_is_refused(more, problem):
     with pytest.raises(InputError, match=problem):
         asked({"kind": "binary", **more})
+
+
+def test_two_coins_reveal_three_in_four_and_not_more():
+    """The ratio of the law is exact, and so is what is said of it: no rounding up of a logarithm on the way."""
+    assert (
+        asked({"kind": "binary", "coin": 0.5})
+        .reveals("0.02")
+        .endswith("at most 5.8% after; someone who thought 50%, at most 75%.")
+    )

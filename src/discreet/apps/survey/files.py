@@ -8,32 +8,41 @@ from __future__ import annotations
 
 import csv
 import json
-from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from discreet.apps.survey.results import CONFIDENCE, Results, results_from, results_of
-from discreet.apps.survey.store import is_address, open_reports
+from discreet.apps.survey.reading import Counts, Groups, Reading, empty_counts
+from discreet.apps.survey.results import Results, results_from, results_of
+from discreet.apps.survey.store import Reports, is_address, open_reports
 from discreet.data.source import Connection, source_of
 from discreet.errors import DiscreetError, InputError, Phrase
 from discreet.local.questionnaire.law import parsed_report
 from discreet.local.questionnaire.questionnaire import Questionnaire
 from discreet.local.replies import check_files, count_lines
 
-__all__ = ["export_reports", "read_results"]
+__all__ = ["export_reports", "read_results", "write_reports"]
 
 _TABLES = (".parquet", ".csv")
+_PLAIN = Reading()
+_MOST = 10_000  # groups
+_OWN = ("survey", "token")
 
 
 def export_reports(survey: Questionnaire, place: str, out: Path) -> int:
     """Write every report of a store to a file; returns how many."""
     if out.suffix.lower() not in _TABLES or not out.absolute().parent.is_dir():
         raise InputError("out", str(out), "a file that ends in .parquet or .csv, in a folder that exists")
-    reports = open_reports(place, survey.digest, create=False)
+    reports = open_reports(place, survey.series, create=False)
     try:
-        rows = [[digest, token, *_answers(survey, text)] for token, digest, text in reports.rows()]
+        return write_reports(survey, reports, out)
     finally:
         reports.close()
+
+
+def write_reports(survey: Questionnaire, reports: Reports, out: Path) -> int:
+    """The same of a store that is open: a row for each report, its randomised answers as text."""
+    rows = [[digest, token, *_answers(survey, text)] for token, digest, text in reports.rows()]
     head = ["survey", "token", *survey.names]
     if out.suffix.lower() == ".csv":
         with out.open("w", encoding="utf-8", newline="") as file:
@@ -52,15 +61,16 @@ def _answers(survey: Questionnaire, text: str) -> list[str]:
     return [str(one) for one in survey.read(json.loads(text))]
 
 
-def read_results(survey: Questionnaire, place: str, *, confidence: float = CONFIDENCE) -> Results:
-    """The estimates from a store, or from Parquet or CSV files.
+def read_results(survey: Questionnaire, place: str, reading: Reading = _PLAIN) -> Results:
+    """The estimates from a store, or from Parquet or CSV files, which may have public columns beside the reports.
 
     Reports of another survey or another epsilon, tokens that come twice, broken reports and files cut off are refused.
     """
+    reading.check(survey)
     if is_address(place) or Path(place).suffix.lower() not in _TABLES:
-        reports = open_reports(place, survey.digest, create=False)
+        reports = open_reports(place, survey.series, create=False)
         try:
-            return results_of(survey, reports, confidence=confidence)
+            return results_of(survey, reports, reading)
         finally:
             reports.close()
     problem: InputError | None = None
@@ -69,7 +79,7 @@ def read_results(survey: Questionnaire, place: str, *, confidence: float = CONFI
         check_files(source.place.paths())
         lines = count_lines(source.place.paths()) if source.kind == "csv" else None
         with source.open() as connection:
-            columns = _count(survey, connection, lines)
+            groups = _count(survey, connection, lines, reading)
     except DiscreetError:
         raise
     except Exception:
@@ -77,16 +87,21 @@ def read_results(survey: Questionnaire, place: str, *, confidence: float = CONFI
         problem = InputError("reports", str(place), "a table that can be read", hint)
     if problem is not None:
         raise problem
-    return results_from(survey, columns, confidence=confidence)
+    return results_from(survey, groups, reading)
 
 
-def _count(survey: Questionnaire, connection: Connection, lines: int | None) -> list[Counter[Any]]:
-    table, head = connection.table, ["survey", "token", *survey.names]
-    if set(table.columns) != set(head):
+def _count(survey: Questionnaire, connection: Connection, lines: int | None, reading: Reading) -> Groups:
+    table, keys = connection.table, reading.public_columns(survey)
+    for name in keys:
+        if name not in table.columns:
+            allowed = ", ".join((*survey.names, *(c for c in table.columns if c not in (*survey.names, *_OWN))))
+            raise InputError("--by" if name == reading.by else "--weights", name, f"one of {allowed}")
+    head = [*_OWN, *survey.names]
+    if not set(head) <= set(table.columns):
         raise InputError(
             "reports", Phrase(", ".join(sorted(table.columns))), "a table with the columns " + ", ".join(head)
         )
-    own = (table.survey == survey.digest).fill_null(False)
+    own = table.survey.isin(sorted(survey.digests())).fill_null(False)
     asked = {
         "rows": table.count(),
         "foreign": (~own).sum().fill_null(0).cast("int64"),
@@ -112,12 +127,36 @@ def _count(survey: Questionnaire, connection: Connection, lines: int | None) -> 
         raise InputError(
             "reports", Phrase(f"{abs(lines - rows)} broken lines"), "a file with one whole report on each line"
         )
-    columns: list[Counter[Any]] = []
-    for question in survey.questions:
-        cells = table[question.name].cast("string")
-        counted = connection.values(table.group_by(report=cells).aggregate(times=table.count()))
-        column: Counter[Any] = Counter()
-        for text, times in zip(counted["report"], counted["times"], strict=True):
-            column[parsed_report(question.law, str(text), question.name)] += int(times)
-        columns.append(column)
-    return columns
+    mine = table.filter(table.survey == survey.digest) if survey.rounds else table
+    groups: dict[tuple[str, ...], Counts] = {}
+    for place in range(len(survey.questions)):
+        for key, reports, times in _counted(survey, connection, mine, keys, (place,)):
+            if key not in groups:
+                groups[key] = empty_counts(survey, reading)
+            groups[key].columns[place][reports[0]] += times
+            if len(groups) > _MOST:
+                hint = "Round weights, or take a column with fewer values."
+                raise InputError("--by", Phrase("too many groups"), f"at most {_MOST:,} of them", hint)
+    for pair in reading.pairs(survey):
+        for key, reports, times in _counted(survey, connection, mine, keys, pair):
+            groups[key].pairs[pair][reports] += times
+    return groups or {(): empty_counts(survey, reading)}
+
+
+def _counted(
+    survey: Questionnaire, connection: Connection, table: Any, keys: tuple[str, ...], places: tuple[int, ...]
+) -> Iterator[tuple[tuple[str, ...], Any, int]]:
+    """Each group's values, the reports to the questions at these places, and how often they came."""
+    questions = [survey.questions[place] for place in places]
+    cells = {
+        f"r{place}": table[question.name].cast("string") for place, question in zip(places, questions, strict=True)
+    }
+    cells |= {f"k{number}": table[name].cast("string") for number, name in enumerate(keys)}
+    counted = connection.values(table.group_by(**cells).aggregate(times=table.count()))
+    for *texts, times in zip(*(counted[name] for name in cells), counted["times"], strict=True):
+        reports = tuple(
+            parsed_report(question.law, str(text), question.name)
+            for question, text in zip(questions, texts, strict=False)
+        )
+        key = tuple("" if text is None else str(text) for text in texts[len(places) :])
+        yield key, reports, int(times)

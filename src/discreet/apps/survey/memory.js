@@ -1,5 +1,6 @@
 // What this device remembers of a survey: a token, the randomised answers and whether they were sent.
 // Never the true answers. Written once: whoever asks again gets the very same report.
+// Of a survey of several rounds also what stands for each possible answer for good, whichever was given.
 
 const HEX = "0123456789abcdef";
 
@@ -77,6 +78,19 @@ export class Memory {
   write(state) {
     this.kept = state;
     if (this.lasting) localStorage.setItem(this.key, JSON.stringify(state));
+  }
+
+  // What is drawn once for all rounds of a series: what is there, or else what is drawn now.
+  async forGood(series, draw) {
+    const key = "discreet.survey." + series + ".permanent";
+    const find = async () => {
+      const there = this.lasting ? localStorage.getItem(key) : null;
+      if (there !== null) return JSON.parse(there);
+      const drawn = await claim(key, draw);
+      if (this.lasting) localStorage.setItem(key, JSON.stringify(drawn));
+      return drawn;
+    };
+    return navigator.locks ? navigator.locks.request(key, find) : find();
   }
 
   // Randomise at most once, even if two tabs ask at the same moment: the later one gets what the first one made.

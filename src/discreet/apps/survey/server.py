@@ -16,7 +16,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from discreet.apps.survey.page import render
+from discreet.apps.survey.invitations import Invitations
+from discreet.apps.survey.page import render, render_closed
 from discreet.apps.survey.results import Results, results_of, results_page
 from discreet.apps.survey.store import Reports
 from discreet.errors import DiscreetError, InputError, MissingExtraError
@@ -42,6 +43,7 @@ _FILES = {
     "randomise.js": "text/javascript",
     "memory.js": "text/javascript",
     "number.js": "text/javascript",
+    "blind.js": "text/javascript",
     "sw.js": "text/javascript",
     "icon.svg": "image/svg+xml",
 }
@@ -94,11 +96,16 @@ def application(
     *,
     origin: str | None = None,
     show_results: bool = True,
+    accepting: bool = True,
     throttle: Throttle | None = None,
+    invitations: Invitations | None = None,
 ) -> FastAPI:
     """The web application of one survey over one store.
 
-    `origin` is the address people see (https://survey.example.org) where a proxy in front changes the Host header.
+    `origin` is the address people see (https://survey.example.org) where a proxy in front changes the Host header. One
+    that is not `accepting` is over: it says so, refuses reports, and still shows the estimates. With `invitations` a
+    report is taken only with a token that was signed for one of them. A survey of several rounds is served in one of
+    them (`survey.at(3)`), and takes reports of that round alone.
     """
     try:
         from fastapi import FastAPI
@@ -106,9 +113,11 @@ def application(
         from fastapi.responses import HTMLResponse, JSONResponse, Response
     except ImportError:
         raise MissingExtraError("server", "fastapi") from None
+    survey.check_round()
     gate = throttle if throttle is not None else Throttle(rate=100, burst=1000)
     latest = _Latest(survey, reports)
-    page, digest = render(survey), survey.digest
+    key = None if invitations is None else invitations.public
+    page, digest = render(survey, key) if accepting else render_closed(survey, show_results), survey.digest
     longest = 4096 + survey.longest
     app = FastAPI(title="survey", docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
 
@@ -118,17 +127,38 @@ def application(
     async def take(request: Request) -> Response:
         if not _same_origin(request, origin) or not _is_json(request):
             return refuse(403)
+        if not accepting:
+            return refuse(410)
         if not gate.allows():
             return refuse(429)
         body = await _body(request, longest)
         if body is None:
             return refuse(413)
-        read = _report(survey, digest, body)
+        read = _report(survey, digest, body, signed=invitations is not None)
         if read is None:
             return refuse(400)
-        token, answers = read
+        token, answers, signature = read
+        if invitations is not None and not await run_in_threadpool(invitations.valid, token, signature):
+            return refuse(400)
         kept = await run_in_threadpool(reports.keep, token, digest, answers)
         return refuse(409) if kept == "other" else JSONResponse({"kept": True})
+
+    async def sign(request: Request) -> Response:
+        if not _same_origin(request, origin) or not _is_json(request):
+            return refuse(403)
+        if not accepting or invitations is None:
+            return refuse(410)
+        if not gate.allows():
+            return refuse(429)
+        body = await _body(request, 4096)
+        sent = _object(body, {"survey", "code", "blinded"}) if body is not None else None
+        if sent is None or sent["survey"] != digest:
+            return refuse(400)
+        try:
+            signature = await run_in_threadpool(invitations.sign, sent["code"], sent["blinded"])
+        except InputError:
+            return refuse(400)
+        return refuse(409) if signature is None else JSONResponse({"signature": signature})
 
     async def show(request: Request) -> Response:
         found = await run_in_threadpool(latest)
@@ -165,6 +195,8 @@ def application(
         content = (files("discreet.apps.survey") / name).read_bytes()
         app.add_route(f"/{name}", fixed(content, kind), methods=["GET"])
     app.add_route("/report", take, methods=["POST"])
+    if invitations is not None:
+        app.add_route("/sign", sign, methods=["POST"])
     if show_results:
         app.add_route("/results", show, methods=["GET"])
         app.add_route("/results.json", show, methods=["GET"])
@@ -195,19 +227,25 @@ async def _body(request: Request, longest: int) -> bytes | None:
     return bytes(whole)
 
 
-def _report(survey: Questionnaire, digest: str, body: bytes) -> tuple[str, str] | None:
-    """The token and the answers of a well-formed report of this survey, else None."""
+def _object(body: bytes, fields: set[str]) -> dict[str, Any] | None:
+    """A JSON object with just these fields, else None."""
     try:
         sent = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(sent, dict) or set(sent) != {"survey", "token", "answers"} or sent["survey"] != digest:
+    return sent if isinstance(sent, dict) and set(sent) == fields else None
+
+
+def _report(survey: Questionnaire, digest: str, body: bytes, *, signed: bool) -> tuple[str, str, Any] | None:
+    """The token, the answers and the signature (if there is one) of a well-formed report of this survey, else None."""
+    sent = _object(body, {"survey", "token", "answers", *(("signature",) if signed else ())})
+    if sent is None or sent["survey"] != digest:
         return None
     token = sent["token"]
     if not isinstance(token, str) or not _TOKEN.fullmatch(token):
         return None
     try:
-        return token, survey.written(sent["answers"])
+        return token, survey.written(sent["answers"]), sent.get("signature")
     except InputError:
         return None
 

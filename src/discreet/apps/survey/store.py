@@ -10,14 +10,23 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from discreet.errors import DiscreetError, InputError, MissingExtraError, Phrase
 
-__all__ = ["Outcome", "PostgresReports", "Reports", "SqliteReports", "is_address", "open_reports"]
+__all__ = [
+    "Outcome",
+    "PostgresReports",
+    "Reports",
+    "SqliteReports",
+    "is_address",
+    "make_private",
+    "open_reports",
+    "sqlite_errors",
+]
 
 FORMAT = 1
 
@@ -31,6 +40,7 @@ _SCHEMA = (
 _PATIENCE = 10.0  # seconds to wait for another writer
 _PREPARING = 0x0D15C4EE8  # the advisory lock of whoever creates the tables
 _PAGE = 10_000
+_AT_ONCE = 300  # reports in a statement: SQLite may be compiled to take no more than 999 values
 
 
 class Reports(Protocol):
@@ -38,6 +48,13 @@ class Reports(Protocol):
 
     def keep(self, token: str, digest: str, answers: str) -> Outcome:
         """Write one report down: "new", or "same" if it is there already, or "other" if the token has another."""
+        ...
+
+    def keep_all(self, digest: str, reports: Mapping[str, str]) -> int:
+        """Write reports down that are at hand already, answers by token, in few transactions: how many were new.
+
+        A token that has a report keeps it.
+        """
         ...
 
     def tally(self) -> list[tuple[str, str, int]]:
@@ -88,6 +105,21 @@ class _Tables:
             found = self._execute("SELECT survey, answers FROM discreet_report WHERE token = ?", (token,))
             return "same" if found == [(digest, answers)] else "other"
 
+    def keep_all(self, digest: str, reports: Mapping[str, str]) -> int:
+        new, items = 0, list(reports.items())
+        for start in range(0, len(items), _AT_ONCE):
+            some = items[start : start + _AT_ONCE]
+            rows = ", ".join(["(?, ?, ?)"] * len(some))
+            values = [value for token, answers in some for value in (token, digest, answers)]
+            with self._guard:
+                made = self._execute(
+                    f"INSERT INTO discreet_report (token, survey, answers) VALUES {rows} "
+                    "ON CONFLICT (token) DO NOTHING RETURNING token",
+                    values,
+                )
+            new += len(made)
+        return new
+
     def tally(self) -> list[tuple[str, str, int]]:
         with self._guard:
             found = self._execute("SELECT survey, answers, COUNT(*) FROM discreet_report GROUP BY survey, answers")
@@ -115,8 +147,8 @@ class SqliteReports(_Tables):
         if not create and not path.is_file():
             raise InputError("reports", str(path), "a file of reports", "discreet survey serve makes one.")
         if create:
-            _make_private(path)
-        with _sqlite_errors():
+            make_private(path)
+        with sqlite_errors():
             self._connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
             try:
                 self._prepare(path, digest, create)
@@ -144,7 +176,7 @@ class SqliteReports(_Tables):
         return "SqliteReports()"
 
     def _execute(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        with _sqlite_errors():
+        with sqlite_errors():
             return self._connection.execute(statement, values).fetchall()
 
     def close(self) -> None:
@@ -221,7 +253,7 @@ def open_reports(place: str, digest: str, *, create: bool = True) -> Reports:
     return SqliteReports(Path(place), digest, create=create)
 
 
-def _make_private(path: Path) -> None:
+def make_private(path: Path) -> None:
     """A file that only its owner can read, in a folder that exists or is made so; SQLite's -wal and -shm follow it.
 
     A file that others could read, as version 0.1 made them, is closed to them.
@@ -247,7 +279,7 @@ def _unusable(problem: Exception) -> DiscreetError:
 
 
 @contextmanager
-def _sqlite_errors() -> Iterator[None]:
+def sqlite_errors() -> Iterator[None]:
     """SQLite's own errors as ours; none of them holds more than a statement of this file."""
     try:
         yield

@@ -2,7 +2,7 @@
 // Named after the folder it is in: other surveys of the same host are in others, and keep what is theirs.
 const MINE = "discreet-survey-" + new URL("./", self.location.href).pathname + " ";
 const CACHE = MINE + new URL(self.location.href).searchParams.get("survey");
-const PAGE = ["./", "style.css", "page.js", "randomise.js", "memory.js", "number.js", "icon.svg"];
+const PAGE = ["./", "style.css", "page.js", "randomise.js", "memory.js", "number.js", "blind.js", "icon.svg"];
 
 self.addEventListener("install", (event) => {
   const fresh = PAGE.map((path) => new Request(path, { cache: "reload" }));

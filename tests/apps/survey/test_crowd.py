@@ -1,0 +1,69 @@
+"""What reports cost in a crowd: the bounds of the mechanisms that are used, put together as is proved."""
+
+from fractions import Fraction
+
+import pytest
+
+from discreet.apps.survey.crowd import hide_in_crowd
+from discreet.apps.survey.plan import plan_survey
+from discreet.errors import InputError
+from discreet.local import shuffled
+from discreet.local.questionnaire import Questionnaire
+
+QUESTIONS = [
+    {"name": "pills", "text": "Pills?", "kind": "binary", "epsilon": 1},
+    {"name": "drink", "text": "What?", "kind": "word", "epsilon": 1},
+]
+SURVEY = Questionnaire.from_dict({"id": "c", "title": "C", "questions": QUESTIONS})
+PEOPLE, DELTA = 5000, Fraction(1, 10**6)
+
+
+@pytest.fixture(scope="module")
+def crowd():
+    return hide_in_crowd(SURVEY, PEOPLE, DELTA)
+
+
+def test_each_question_has_the_bound_of_its_own_mechanism(crowd):
+    pills, drink = (question.mechanism for question in SURVEY.questions)
+    assert crowd.each == (shuffled(pills, PEOPLE, DELTA).epsilon, shuffled(drink.spent, PEOPLE, DELTA).epsilon)
+    assert crowd.each[0] < crowd.each[1]  # of a mechanism more is known than of its epsilon
+    assert all(one < question.epsilon for one, question in zip(crowd.each, SURVEY.questions, strict=True))
+
+
+def test_all_answers_together_cost_the_parts_with_a_part_of_delta_each(crowd):
+    """Adding epsilons that each have the whole delta would be too little, and this is less."""
+    assert sum(crowd.each) < crowd.together < SURVEY.epsilon
+    pills, drink = (question.mechanism for question in SURVEY.questions)
+    parts = [shuffled(one, PEOPLE, DELTA / 2).epsilon for one in (pills, drink.spent)]
+    assert crowd.together == sum(parts)
+
+
+def test_a_survey_with_cross_tables_is_hidden_as_whole_reports_alone(crowd):
+    questions = [QUESTIONS[0], {**QUESTIONS[0], "name": "work"}]
+    plain = {"id": "c", "title": "C", "questions": questions}
+    crossed = Questionnaire.from_dict({**plain, "cross": [["pills", "work"]]})
+    found = hide_in_crowd(crossed, PEOPLE, DELTA)
+    assert found.together == shuffled(crossed.epsilon, PEOPLE, DELTA).epsilon
+    assert found.together > hide_in_crowd(Questionnaire.from_dict(plain), PEOPLE, DELTA).together
+
+
+def test_the_plan_shows_it_beside_the_epsilon_that_holds_anyway(crowd):
+    plan = plan_survey(SURVEY, people=PEOPLE, delta="1e-6")
+    assert plan.head()[2:4] == ["epsilon", "in the crowd"]
+    assert [len(row) for row in plan.rows()] == [len(plan.head())] * 2
+    assert plan.to_dict()["crowd"]["together"] == float(crowd.together)
+    assert "forged reports hide nobody" in " ".join(plan.lines())
+    assert "crowd" not in plan_survey(SURVEY, people=PEOPLE).to_dict()
+
+
+@pytest.mark.parametrize("delta", [0, 1, -1, "x"])
+def test_what_is_no_delta_is_refused(delta):
+    with pytest.raises(InputError, match="delta"):
+        plan_survey(SURVEY, people=PEOPLE, delta=delta)
+
+
+def test_several_rounds_are_no_crowd():
+    entry = {**QUESTIONS[0], "epsilon": 2, "instant": 1}
+    diary = Questionnaire.from_dict({"id": "d", "title": "D", "repeat": {"rounds": 3}, "questions": [entry]})
+    with pytest.raises(InputError, match="repeat"):
+        hide_in_crowd(diary, PEOPLE, DELTA)
