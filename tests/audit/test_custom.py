@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 from discreet.audit import worst
-from discreet.audit.custom import read_mechanism
+from discreet.audit.custom import load_module, read_mechanism
 from discreet.errors import InputError
 
 
@@ -43,3 +43,23 @@ def test_neighbours_may_be_a_function():
     own = read_mechanism(module(**{**FULL, "neighbours": lambda: iter([(1, 0)])}))
     assert own.name == "made"
     assert worst(own.pairs, own.claim, runs=100).violated
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("x = 1\nraise ValueError('not today')", "(ValueError: not today)"),
+        ("def (", "(SyntaxError: "),
+        ("import a_module_that_nobody_has", "(ModuleNotFoundError: "),
+    ],
+)
+def test_a_module_that_does_not_load_is_answered_with_the_place(tmp_path, monkeypatch, text, says):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "unloadable.py").write_text(text)
+    for name in ("unloadable.py", "unloadable"):
+        with pytest.raises(InputError, match="a module that loads") as refused:
+            load_module(name)
+        assert says in str(refused.value)
+        assert f"Line {text.count(chr(10)) + 1} of " in str(refused.value)
+        assert "unloadable.py raised it." in str(refused.value)

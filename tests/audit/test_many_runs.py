@@ -8,7 +8,7 @@ import pytest
 from audit_cases import additive, float_laplace
 from chance import at_most as seldom
 from discreet.accounting import gaussian_sigma, tradeoff
-from discreet.audit import Pair, audit, audit_any, audit_until_sure, repeated, worst
+from discreet.audit import Pair, audit, audit_any, audit_until_sure, worst
 from discreet.core.loss import ZCDP, Pure, RealGaussianNoise
 from discreet.errors import InputError
 from discreet.mechanisms import Gaussian, Laplace, NoisyMax, RandomizedResponse
@@ -166,9 +166,9 @@ ONE = Pair(lambda runs: [1] * runs, lambda runs: [0] * runs)
         ("claim", lambda: audit(ONE, 1)),
         ("pair", lambda: audit(3, Pure(1))),
         ("pair", lambda: audit((lambda runs: [1], lambda runs: [1]), Pure(1), runs=100)),
-        ("pair", lambda: audit((lambda runs: [1] * runs, lambda runs: [[1, 2]] * runs), Pure(1), runs=100)),
+        ("pair", lambda: audit((np.zeros, lambda runs: np.zeros((runs, 2))), Pure(1), runs=100)),
         ("pair", lambda: audit((lambda runs: 1, lambda runs: 2), Pure(1), runs=100)),
-        ("pair", lambda: audit((repeated(lambda: 1j), repeated(lambda: 1j)), Pure(1), runs=100)),
+        ("pair", lambda: audit((lambda runs: np.full(runs, 1j), lambda runs: np.full(runs, 1j)), Pure(1), runs=100)),
         ("pairs", lambda: worst([], Pure(1))),
         ("pairs", lambda: audit_any([], Pure(1))),
         ("share", lambda: worst([ONE], Pure(1), share=1)),

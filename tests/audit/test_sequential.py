@@ -26,7 +26,7 @@ def test_a_gambler_who_sees_the_runs_first_would_cry_wolf():
     # sixteen are far beyond chance.
     wrong, repeats, miss = 0, 16, 0.001
     for _ in range(repeats):
-        inside, outside = sides_alike(additive(Laplace(1), 1), 100)
+        inside, outside, _ = sides_alike(additive(Laplace(1), 1), 100)
         state = _State(read_claim(Pure(1)), miss)
         for _ in range(30):
             state.step(inside, outside, inside, outside)

@@ -4,6 +4,8 @@
 |---|---|
 | anything that runs often | `audit(pair, claim)`; `audit_until_sure` to stop early |
 | with many possible neighbours | `worst(pairs, claim)`, with `pairs_of` and `discreet.audit.neighbours` |
+| whose neighbours are not known | `hunt(release, rows, claim)` |
+| by the clock | `audit_time(pair, claim)` |
 | a mechanism in a module of its own | `read_mechanism` |
 | one training or synthesis | `OneRun`, `guess`, `coins` |
 
@@ -33,7 +35,9 @@ if TYPE_CHECKING:
     from discreet.audit.one_run import guess as guess
     from discreet.audit.outputs import Pair as Pair
     from discreet.audit.outputs import repeated as repeated
+    from discreet.audit.proposals import hunt as hunt
     from discreet.audit.sequential import audit_until_sure as audit_until_sure
+    from discreet.audit.timing import audit_time as audit_time
 
 __getattr__, __dir__, __all__ = lazy(
     __name__,
@@ -66,6 +70,8 @@ __getattr__, __dir__, __all__ = lazy(
             "Pair",
             "repeated",
         ),
+        "proposals": ("hunt",),
         "sequential": ("audit_until_sure",),
+        "timing": ("audit_time",),
     },
 )

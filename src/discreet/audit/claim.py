@@ -21,7 +21,7 @@ from discreet.accounting.convert import delta as delta_at
 from discreet.accounting.tradeoff import Tradeoff
 from discreet.accounting.words import readable
 from discreet.audit.bounds import Rates
-from discreet.core.exact import Number
+from discreet.core.exact import Number, exactly
 from discreet.core.loss import ZCDP, Approx, Loss, Pure
 from discreet.errors import InputError, LossError, kind_of
 
@@ -80,6 +80,13 @@ class Claim:
                 return float(approx(self.loss, delta, tight=not isinstance(self.loss, Pure | Approx)).epsilon)
         held = self.deltas <= delta
         return float(self.epsilons[held].min()) if held.any() else math.inf
+
+    def times(self, factor: float, delta: float) -> float:
+        """The epsilon, at this delta, of a loss so many times as large: of noise that is so many times too small."""
+        if self.rho is None:
+            return factor * self.epsilon(delta)
+        larger = ZCDP(exactly(self.rho, "rho") * exactly(factor, "factor") ** 2)
+        return max(self.epsilon(delta), float(approx(larger, delta, tight=True).epsilon))
 
     @property
     def delta(self) -> float:

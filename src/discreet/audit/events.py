@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 
 from discreet.accounting.words import readable
 from discreet.audit.claim import Claim
-from discreet.audit.features import Feature, Learned, Pattern, Row, features
+from discreet.audit.features import Feature, Learned, Named, Pattern, Row, features
+from discreet.audit.intervals import lower
+from discreet.audit.layout import Layout
 from discreet.audit.outputs import Outputs
 
 __all__ = ["Event", "Judge", "search"]
@@ -28,6 +30,7 @@ _THRESHOLDS = 3000
 _TAIL = 300  # of the thresholds, on either end, one by one
 _CAUTION = 1.3  # what looks best of thousands was lucky too: a wider interval prefers what is there to stay
 _OFTEN = 3  # times that a value must come to be looked at by itself
+_SPOKEN = 3  # values of a set that are named
 _DISCRETE = 0.5  # more distinct values than this share of the runs are not ranked
 
 
@@ -53,6 +56,10 @@ class Event:
 
     def __str__(self) -> str:
         what, first = self.feature.words, float(self.values[0])
+        if isinstance(self.feature, Named):
+            said = [self.feature.name(code) for code in self.values[:_SPOKEN].tolist()]
+            more = f" or one of {len(self.values) - _SPOKEN} more" if len(self.values) > _SPOKEN else ""
+            return f"{what} is {' or '.join(said)}{more}"
         number = readable(first, 6, "near") if math.isfinite(first) else str(first)
         match self.kind:
             case "at least":
@@ -91,7 +98,7 @@ class Judge:
 
     def best(self, k: Reals, n: int, other: Reals, m: int) -> list[tuple[int, tuple[float, float, float]]]:
         """The best of many events, seen k of n times here and `other` of m times there: in each way, one."""
-        detected, alarmed = _low(k, n, self.z), 1 - _low(m - other, m, self.z)
+        detected, alarmed = lower(k, n, self.z), 1 - lower(m - other, m, self.z)
         advantage = detected - alarmed
         # By how many standard errors the claim's lines are crossed.
         margin = (detected - self.claim.most_of(alarmed)) / np.sqrt(np.maximum(detected * (1 - detected), 1e-12) / n)
@@ -102,11 +109,12 @@ class Judge:
         return [(at, (float(margin[at]), float(epsilon[at]), float(advantage[at]))) for at in sorted(places)]
 
 
-def search(inside: Outputs, outside: Outputs, judge: Judge, keep: int = 6) -> list[Event]:
+def search(inside: Outputs, outside: Outputs, judge: Judge, keep: int = 6, layout: Layout | None = None) -> list[Event]:
     """The `keep` most promising events, in turns: by the claim's lines, by epsilon, and by plain advantage."""
     found: list[Suspect] = []
-    half = len(inside) // 2 if inside.shape[1] > 1 else 0  # one number needs no classifier
-    for feature in features(inside[:half] if half else inside, outside[:half] if half else outside):
+    width = inside.shape[1] if layout is None else layout.width
+    half = len(inside) // 2 if width > 1 else 0  # one number needs no classifier
+    for feature in features(inside[:half] if half else inside, outside[:half] if half else outside, layout):
         learned = half if isinstance(feature, Learned) else 0
         found += _search_feature(feature, inside[learned:], outside[learned:], judge)
     chosen: list[Event] = []
@@ -127,9 +135,11 @@ def _search_feature(feature: Feature, inside: Outputs, outside: Outputs, judge: 
     values, place = np.unique(np.concatenate([a, b]), return_inverse=True)
     places = place[: len(a)], place[len(a) :]
     ours, theirs = (_counts(side, len(values)) for side in places)
-    at = _spread_out(len(values))
-    above = [np.cumsum(side[::-1])[::-1][at] for side in (ours, theirs)]
-    found = _best(feature, "at least", values[at], above, (len(a), len(b)), judge)
+    found: list[Suspect] = []
+    if not isinstance(feature, Pattern | Row | Named):  # numbers that stand for something else are in no order
+        at = _spread_out(len(values))
+        above = [np.cumsum(side[::-1])[::-1][at] for side in (ours, theirs)]
+        found += _best(feature, "at least", values[at], above, (len(a), len(b)), judge)
     # Among values that hardly ever come twice, one that comes often is noise that was not added.
     often = np.flatnonzero(ours + theirs >= _OFTEN)
     if len(often):
@@ -191,14 +201,3 @@ def _top_sets(
         for index, scores in judge.best(k, len(one) - n, j, len(other) - m):
             found.append(Suspect(Event(feature, "one of", np.sort(values[order[: index + 1]]), swapped), *scores))
     return found
-
-
-def _low(k: Reals, n: int, z: float) -> Reals:
-    """About Clopper and Pearson's lower bound."""
-    k = np.asarray(k, dtype=np.float64)
-    few = np.maximum(k, 1e-9)
-    small = k * np.maximum(0.0, 1 - 1 / (9 * few) - z / (3 * np.sqrt(few))) ** 3 / n
-    # Many of n: by the few that are missing.
-    rest = n - k + 1
-    large = 1 - rest * (1 - 1 / (9 * rest) + z / (3 * np.sqrt(rest))) ** 3 / n
-    return np.asarray(np.clip(np.where(2 * k > n, large, small), 0.0, 1.0))

@@ -6,15 +6,17 @@ A feature is fixed before the runs that test it: whatever it learns, it learns f
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.audit.layout import Layout
 from discreet.audit.outputs import Outputs
 
-__all__ = ["Feature", "Learned", "Pattern", "Row", "features"]
+__all__ = ["Feature", "Learned", "Named", "Pattern", "Row", "features"]
 
 Reals = NDArray[np.float64]
 
@@ -71,6 +73,20 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
+class Extreme:
+    """The smallest or the largest of the numbers: all of them moved the same way."""
+
+    largest: bool
+
+    @property
+    def words(self) -> str:
+        return f"the {'largest' if self.largest else 'smallest'} number of the answer"
+
+    def read(self, outputs: Outputs) -> NDArray[Any]:
+        return np.asarray(outputs.max(axis=1) if self.largest else outputs.min(axis=1))
+
+
+@dataclass(frozen=True, slots=True)
 class LowestBit:
     """Where the last binary digit of a float is: noise added in floats leaves traces there."""
 
@@ -104,6 +120,23 @@ class Pattern:
     def read(self, outputs: Outputs) -> NDArray[np.int64]:
         """The value of each output."""
         return np.ascontiguousarray(outputs[:, self.place], dtype=np.float64).view(np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Named:
+    """A code that stands for something else: a text, an error, a type. Codes are in no order."""
+
+    place: int
+    words: str
+    names: Mapping[int, str]
+
+    def read(self, outputs: Outputs) -> NDArray[Any]:
+        """The code of each output."""
+        return np.asarray(outputs[:, self.place])
+
+    def name(self, code: float) -> str:
+        """What a code stands for."""
+        return self.names.get(int(code), "a number")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,12 +232,19 @@ class Logistic:
 Learned = Likelihood | Logistic
 
 
-def features(inside: Outputs, outside: Outputs) -> list[Feature]:
+def features(inside: Outputs, outside: Outputs, layout: Layout | None = None) -> list[Feature]:
     """What to look at: every number, or those that differ most; two less each other; the whole; two classifiers.
 
     Give it runs that the thresholds are not chosen on: what a classifier has learned by heart looks better than it is.
+    With a `layout` also what is no number, and of which type an output is, where that varies.
     """
-    width = inside.shape[1]
+    width = inside.shape[1] if layout is None else layout.width
+    named: list[Feature] = []
+    if layout is not None:
+        both = ((layout.code, "the answer"), (layout.type, "the type of the answer"))
+        named = [Named(place, words, layout.names) for place, words in both if _varies(place, inside, outside)]
+        if not width:
+            return [*named, *([Row()] if len(named) > 1 else [])] or [Named(layout.code, "the answer", layout.names)]
     places = list(range(width))
     if width > _COORDINATES:
         places = sorted(np.argsort(-_gaps(inside, outside), kind="stable")[:_COORDINATES].tolist())
@@ -212,9 +252,15 @@ def features(inside: Outputs, outside: Outputs) -> list[Feature]:
     if inside.dtype == np.float64:
         found += [kind(place) for place in places for kind in (LowestBit, Pattern)]
     found += [Difference(*two) for two in itertools.combinations(places[:_COMPARED], 2)]
+    if 1 < width <= _COMPARED:
+        found += [Extreme(False), Extreme(True)]
     if width > 1:
         found += [Row(), Likelihood.learn(inside, outside), Logistic.learn(inside, outside)]
-    return found
+    return found + named
+
+
+def _varies(place: int, inside: Outputs, outside: Outputs) -> bool:
+    return bool((inside[:, place] != inside[0, place]).any() or (outside[:, place] != inside[0, place]).any())
 
 
 def _gaps(inside: Outputs, outside: Outputs) -> Reals:

@@ -14,7 +14,7 @@ from typing import Any
 
 from discreet.accounting.words import readable
 from discreet.audit.claim import AnyClaim
-from discreet.audit.finding import Finding
+from discreet.audit.finding import BLIND, Finding
 from discreet.audit.outputs import Pair
 from discreet.audit.sequential import audit_until_sure
 from discreet.errors import InputError, MissingExtraError
@@ -66,6 +66,16 @@ class Gate:
         return tuple(found for found in self.planted if not found.violated)
 
     @property
+    def weak(self) -> tuple[Finding, ...]:
+        """Claims of which attacks showed less than a tenth."""
+        return tuple(found for found in self.findings if found.weak)
+
+    @property
+    def blind(self) -> tuple[Finding, ...]:
+        """Claims where an error of twice the loss would likely have gone unnoticed."""
+        return tuple(found for found in self.findings if found.blind)
+
+    @property
     def passed(self) -> bool:
         """Whether all subjects stand and all bugs were caught."""
         return not self.violations and not self.escaped
@@ -79,9 +89,19 @@ class Gate:
             return f"{len(self.violations)} of {len(self.findings)} claims were refuted: {names}. {bugs}."
         weak = " The audit is too weak to be trusted." if self.escaped else ""
         return (
-            f"We attacked {len(self.findings)} claims and found no violation; {bugs}.{weak} "
+            f"We attacked {len(self.findings)} claims and found no violation; {bugs}.{weak} {self.strength()} "
             f"The chance of a false alarm in such a run is {readable(self.alarm)} at most. "
             "That our attacks failed does not prove that every attack will."
+        )
+
+    def strength(self) -> str:
+        """What was shown, and what would have been caught, in a sentence."""
+        total = len(self.findings)
+        names = "; ".join(found.name for found in self.blind)
+        missed = f"in {len(self.blind)} of {total} (attacked too seldom: {names})" if self.blind else "in none"
+        return (
+            f"Attacks showed less than a tenth of the claim for {len(self.weak)} of {total}; "
+            f"an error of {BLIND} times the claimed loss would likely have been missed {missed}."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,6 +112,8 @@ class Gate:
             "alarm": self.alarm,
             "seconds": round(self.seconds, 2),
             "words": self.sentence(),
+            "weak": [found.name for found in self.weak],
+            "would_miss_twice_the_claim": [found.name for found in self.blind],
             "findings": [found.to_dict() for found in self.findings],
             "planted": [found.to_dict() for found in self.planted],
             "skipped": list(self.skipped),
@@ -176,4 +198,12 @@ def _attack(task: tuple[str, int, int, float]) -> Finding:
     each = 1 - (1 - confidence) / len(pairs)
     found = [audit_until_sure(pair, claim, most_runs=runs, confidence=each, name=subject.name) for pair in pairs]
     worst = max(found, key=lambda one: (one.violated, one.found, one.mu))
-    return replace(worst, kind=subject.kind, planted=subject.planted, seconds=time.perf_counter() - begun)
+    # Any of the pairs would have caught it.
+    known = [one.catchable for one in found if one.catchable is not None]
+    return replace(
+        worst,
+        kind=subject.kind,
+        planted=subject.planted,
+        seconds=time.perf_counter() - begun,
+        catchable=None if worst.violated or not known else min(known),
+    )

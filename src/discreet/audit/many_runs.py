@@ -23,11 +23,23 @@ from discreet.audit.bounds import Rates, rates
 from discreet.audit.claim import AnyClaim, read_claim
 from discreet.audit.events import Event, Judge, search
 from discreet.audit.finding import Finding
+from discreet.audit.layout import Layout, Raised
 from discreet.audit.outputs import Outputs, Pair, as_outputs, pair_of
+from discreet.audit.power import Sign, catchable
 from discreet.core.signature import typed
 from discreet.errors import InputError, Phrase
 
-__all__ = ["EVENTS", "audit", "audit_any", "read_confidence", "read_runs", "roc_points", "sides_alike", "tested_rates"]
+__all__ = [
+    "EVENTS",
+    "audit",
+    "audit_any",
+    "read_confidence",
+    "read_runs",
+    "roc_points",
+    "seen",
+    "sides_alike",
+    "tested_rates",
+]
 
 _SEARCHED = 0.3  # of the runs: enough to find the event, the rest to be sure of it
 EVENTS = 6  # kept of those searched: the chance of being wrong is divided among them
@@ -57,11 +69,12 @@ def audit(
     sides, held = pair_of(pair), read_claim(claim)
     count, miss = read_runs(runs), 1 - read_confidence(confidence)
     at = held.delta if delta is None else _read_delta(delta)
-    inside, outside = sides_alike(sides, count)
     first = int(_SEARCHED * count)
+    inside, outside, layout = sides_alike(sides, count, first)
     judge = Judge.at(held, at, miss / EVENTS)
-    events = search(inside[:first], outside[:first], judge, EVENTS)
-    tested = [(event, tested_rates(event, inside[first:], outside[first:], miss / len(events))) for event in events]
+    events = search(inside[:first], outside[:first], judge, EVENTS, layout)
+    signs = [seen(event, inside[first:], outside[first:]) for event in events]
+    tested = [(event, tested_rates(sign, miss / len(events))) for event, sign in zip(events, signs, strict=True)]
     refuted = [(event, attack) for event, attack in tested if held.refuted(attack)]
     event, attack = max(refuted or tested, key=lambda one: one[1].epsilon(at))
     return Finding(
@@ -76,9 +89,13 @@ def audit(
         runs=count,
         confidence=float(confidence),
         neighbours=sides.words,
+        data=sides.data,
+        reachable=sides.reachable,
         roc=roc_points(event, inside[first:], outside[first:]),
         seconds=time.perf_counter() - begun,
         swapped=event.swapped,
+        sign=signs[[one for one, _ in tested].index(event)],
+        catchable=None if refuted else catchable(held, signs, miss / len(events)),
     )
 
 
@@ -101,15 +118,54 @@ def audit_any(
     return max(found, key=lambda one: (one.violated, one.found))
 
 
-def tested_rates(event: Event, inside: Outputs, outside: Outputs, miss: float) -> Rates:
-    """What these runs say of an event that was chosen without them."""
+def seen(event: Event, inside: Outputs, outside: Outputs) -> Sign:
+    """How often an event came in runs that it was not chosen on; first on the side it speaks for."""
     one, other = (outside, inside) if event.swapped else (inside, outside)
-    return rates(int(event.holds(one).sum()), len(one), int(event.holds(other).sum()), len(other), miss)
+    return Sign(int(event.holds(one).sum()), len(one), int(event.holds(other).sum()), len(other))
 
 
-def sides_alike(pair: Pair, runs: int) -> tuple[Outputs, Outputs]:
-    """Outputs of both sides, of one shape and one type."""
-    inside, outside = as_outputs(pair.inside(runs), runs), as_outputs(pair.outside(runs), runs)
+def tested_rates(sign: Sign, miss: float) -> Rates:
+    """What these counts are sure of."""
+    return rates(sign.inside, sign.runs_inside, sign.outside, sign.runs_outside, miss)
+
+
+def sides_alike(
+    pair: Pair, runs: int, searched: int | None = None, layout: Layout | None = None
+) -> tuple[Outputs, Outputs, Layout | None]:
+    """Outputs of both sides, of one shape and one type, and how they are laid out where they are no array.
+
+    The layout is the one given, or is decided on the first `searched` runs (all of them if None), which judge nothing.
+    """
+    first, second = pair.inside(runs), pair.outside(runs)
+    if layout is None and isinstance(first, list) and isinstance(second, list) and not _plain(first, second):
+        layout = Layout.of([*first[:searched], *second[:searched]])
+    if layout is not None:
+        _check_runs(first, second, runs)
+        return layout.read(first), layout.read(second), layout
+    return (*_arrays(first, second, runs), None)
+
+
+def _plain(first: list[Any], second: list[Any]) -> bool:
+    """Whether all outputs are numbers of one type: an array says the same."""
+    types = {type(one) for side in (first, second) for one in side}
+    if types == {int}:
+        return all(-(2**63) <= one < 2**63 for side in (first, second) for one in side)
+    return len(types) == 1 and issubclass(next(iter(types)), (bool, float, np.bool_, np.integer, np.floating))
+
+
+def _check_runs(first: list[Any], second: list[Any], runs: int) -> None:
+    for side in (first, second):
+        if len(side) != runs:
+            raise InputError(
+                "pair", Phrase(f"{len(side)} outputs"), f"one output for each of the {runs} runs requested"
+            )
+    if all(isinstance(one, Raised) for side in (first, second) for one in side):
+        said = f"an error in every run ({first[0].error}: {first[0].message})"
+        raise InputError("pair", Phrase(said), "a mechanism that runs on at least one of two neighbours")
+
+
+def _arrays(first: Any, second: Any, runs: int) -> tuple[Outputs, Outputs]:
+    inside, outside = as_outputs(first, runs), as_outputs(second, runs)
     if inside.shape != outside.shape:
         raise InputError("pair", Phrase(f"{inside.shape[1]} and {outside.shape[1]} numbers"), "outputs of one shape")
     if inside.dtype == outside.dtype:

@@ -77,6 +77,7 @@ def pairs_of(release: Callable[[Data, int], Any], datasets: Iterable[tuple[Data,
             lambda runs, data=inside: release(data, runs),  # type: ignore[misc]
             lambda runs, data=outside: release(data, runs),  # type: ignore[misc]
             f"{_brief(inside)} and {_brief(outside)}",
+            data=(_brief(inside), _brief(outside)),
         )
         for inside, outside in datasets
     ]

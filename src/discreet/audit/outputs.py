@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.audit.layout import attempt, code_of
 from discreet.errors import InputError, Phrase, kind_of
 
 __all__ = ["Outputs", "Pair", "Run", "as_outputs", "buffered", "pair_of", "repeated"]
@@ -24,12 +24,15 @@ class Pair:
     """One mechanism on two neighbours: `inside(runs)` with the person, `outside(runs)` without.
 
     Each gives one output for each run, all independent: an array of numbers (of one row a run, if an output is
-    several), or a list of anything that prints the same whenever it is the same.
+    several), or a list of anything that prints the same whenever it is the same. `reachable` is the most that this
+    pair can show, where it is known from the laws of both outputs. `data` are the two datasets, as people read them.
     """
 
     inside: Run
     outside: Run
     words: str = ""
+    reachable: float | None = None
+    data: tuple[str, str] | None = None
 
 
 def pair_of(pair: Pair | tuple[Callable[..., Any], Callable[..., Any]]) -> Pair:
@@ -43,8 +46,8 @@ def pair_of(pair: Pair | tuple[Callable[..., Any], Callable[..., Any]]) -> Pair:
 
 
 def repeated(call: Callable[[], Any]) -> Run:
-    """A function of no arguments, called once for each run."""
-    return lambda runs: [call() for _ in range(runs)]
+    """A function of no arguments, called once for each run. An error that it raises is its output."""
+    return lambda runs: [attempt(call) for _ in range(runs)]
 
 
 def buffered(batch: Callable[[], Any]) -> Run:
@@ -76,13 +79,13 @@ def as_outputs(given: Any, runs: int) -> Outputs:
     if not isinstance(given, (np.ndarray, Sequence)):
         raise InputError("pair", kind_of(given), "functions that return an array or a list, one output a run")
     if len(given) != runs:
-        raise InputError("pair", Phrase(f"{len(given)} outputs"), f"one output for each of the {runs} runs asked for")
+        raise InputError("pair", Phrase(f"{len(given)} outputs"), f"one output for each of the {runs} runs requested")
     try:
         array = np.asarray(given)
     except ValueError:  # lists of different lengths
-        array = np.asarray([_code(one) for one in given])
+        array = np.asarray([code_of(one) for one in given])
     if array.dtype.kind in "OUS":
-        array = np.asarray([_code(one) for one in given])
+        array = np.asarray([code_of(one) for one in given])
     if array.dtype.kind in "bui" and array.dtype != np.uint64:
         array = array.astype(np.int64)
     elif array.dtype.kind == "u":
@@ -94,13 +97,3 @@ def as_outputs(given: Any, runs: int) -> Outputs:
             "pair", Phrase(f"an array of {array.dtype}"), "outputs that are numbers, text or lists of these"
         )
     return array.reshape(runs, -1)
-
-
-def _code(value: Any) -> int:
-    """A number that stands for a value: the same for the same value in every run and on every machine."""
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, dict):
-        value = sorted(value.items(), key=repr)
-    digest = hashlib.blake2b(repr(value).encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "little", signed=True)

@@ -14,9 +14,9 @@ from discreet.audit.gate import Gate
 from discreet.show import Line, Markup, Picture, Reach, Table, element, reach, roc
 from discreet.show import page as shell
 
-__all__ = ["HEAD", "attack_roc", "claim_reach", "outcome", "page", "rows"]
+__all__ = ["HEAD", "attack_roc", "caught", "claim_reach", "outcome", "page", "rows"]
 
-HEAD = ("what", "claim", "claimed epsilon", "found, at least", "runs", "outcome")
+HEAD = ("what", "claim", "claimed epsilon", "found, at least", "would have caught", "runs", "outcome")
 _READ = (
     "The shaded region is what the claim allows. The line is the best attack we found; the dot is what we are sure of. "
     "A claim is refuted by a dot outside the region, or by bets that win too often. A dot inside proves nothing."
@@ -32,8 +32,15 @@ def rows(findings: Sequence[Finding]) -> list[list[str]]:
         at = f" at delta {readable(found.delta)}" if found.delta else ""
         claimed = readable(found.claimed, 4) + at if math.isfinite(found.claimed) else "none"
         shown = readable(found.found, 3, "down") if math.isfinite(found.found) else "infinite"
-        table.append([name, found.claim.words, claimed, shown, f"{found.runs:,}", outcome(found)])
+        table.append([name, found.claim.words, claimed, shown, caught(found), f"{found.runs:,}", outcome(found)])
     return table
+
+
+def caught(found: Finding) -> str:
+    """The smallest error of the claim that would have been refuted, as a multiple of it."""
+    if found.violated:
+        return "-"
+    return "unknown" if found.catchable is None else f"{readable(found.catchable, 3)} times"
 
 
 def outcome(found: Finding) -> str:
@@ -43,7 +50,7 @@ def outcome(found: Finding) -> str:
     return "VIOLATED" if found.violated else "no violation"
 
 
-def page(report: Gate | Finding, title: str = "Privacy audit") -> str:
+def page(report: Gate | Finding | Sequence[Finding], title: str = "Privacy audit") -> str:
     """The whole page."""
     findings: Sequence[Finding]
     if isinstance(report, Gate):
@@ -51,7 +58,8 @@ def page(report: Gate | Finding, title: str = "Privacy audit") -> str:
         notes = [f"Not attacked: {text}" for text in report.skipped]
         fine = report.passed
     else:
-        findings, planted, said, notes, fine = [report], (), report.sentence(), [], not report.violated
+        findings, planted, notes = [report] if isinstance(report, Finding) else report, (), []
+        said, fine = " ".join(one.sentence() for one in findings), not any(one.violated for one in findings)
     body: list[Any] = [
         element("h1", None, title),
         element("p", {"class": "fine" if fine else "alert"}, said),
@@ -73,16 +81,19 @@ def _table(caption: str, findings: Sequence[Finding]) -> Table:
     for found, cells in zip(findings, rows(findings), strict=True):
         bad = found.violated != bool(found.planted)
         last = element("span", {"class": "wrong" if bad else "right"}, cells[-1])
-        lines.append([*cells[:4], claim_reach(found), cells[4], last])
-    return Table.of((*HEAD[:4], "shown of the claim", *HEAD[4:]), lines, caption, numbers=(2, 3, 5))
+        # The claim in full stands beside the picture below: the table keeps to the width of a page.
+        lines.append([cells[0], *cells[2:4], claim_reach(found), *cells[4:6], last])
+    return Table.of((HEAD[0], *HEAD[2:4], "shown of the claim", *HEAD[4:]), lines, caption, numbers=(1, 2, 5))
 
 
 def _figure(found: Finding) -> Markup:
     sure = percent(found.confidence, 3, "down")
     words = [element("h3", None, found.name), element("p", None, found.sentence())]
     if found.neighbours:
-        words.append(element("p", None, f"Neighbours: {found.neighbours}."))
-    words.append(element("p", None, f"Sign looked for: {found.event}. Each bound holds with {sure}."))
+        most = f" They can show an epsilon of {readable(found.reachable, 3)} at most." if found.reachable else ""
+        words.append(element("p", None, f"Neighbours: {found.neighbours}.{most}"))
+    counted = found.witness() or f"Sign looked for: {found.event}."
+    words.append(element("p", None, f"{counted} Each bound holds with {sure}."))
     return element("figure", {"class": "card withtext"}, attack_roc(found), element("figcaption", None, *words))
 
 
@@ -102,9 +113,7 @@ def attack_roc(found: Finding) -> Picture:
 
 def claim_reach(found: Finding) -> Markup:
     """How much of the claimed epsilon the best attack showed."""
-    share = None
-    if math.isfinite(found.claimed) and found.claimed > 0:
-        share = max(found.found, 0.0) / found.claimed
-    elif not math.isfinite(found.found) or found.violated:
+    share = found.shown
+    if share is None and (not math.isfinite(found.found) or found.violated):
         share = math.inf
     return reach(Reach(share, f"{found.name}: found {found.found:.3g}, claimed {found.claimed:.3g}", found.violated))

@@ -19,13 +19,15 @@ from numpy.typing import NDArray
 from discreet.audit.claim import AnyClaim, Claim, read_claim
 from discreet.audit.events import Event, Judge, search
 from discreet.audit.finding import Finding
-from discreet.audit.many_runs import EVENTS, read_confidence, read_runs, roc_points, sides_alike, tested_rates
+from discreet.audit.layout import Layout
+from discreet.audit.many_runs import EVENTS, read_confidence, read_runs, roc_points, seen, sides_alike, tested_rates
 from discreet.audit.outputs import Outputs, Pair, pair_of
+from discreet.audit.power import Sign, catchable
 from discreet.errors import InputError, Phrase
 
 __all__ = ["Bet", "audit_until_sure"]
 
-_FIRST = 500
+_FIRST = 1000
 _BETS = 4
 _CAREFUL = 0.7  # of the stake that looks best: it was chosen because it looks best
 
@@ -81,13 +83,13 @@ def audit_until_sure(
     most, miss = read_runs(most_runs), 1 - read_confidence(confidence)
     if held.floor is not None:
         raise InputError("claim", Phrase("a trade-off curve"), "a loss or (epsilon, delta) where an audit stops early")
-    inside, outside = sides_alike(sides, min(_FIRST, most // 2))
-    state = _State(held, miss)
+    inside, outside, layout = sides_alike(sides, _begin(most))
+    state = _State(held, miss, layout)
     while len(inside) < most and not state.sure:
-        more, less = sides_alike(sides, min(len(inside), most - len(inside)))
+        more, less, _ = sides_alike(sides, min(len(inside), most - len(inside)), layout=layout)
         state.step(inside, outside, more, less)
         inside, outside = np.concatenate([inside, more]), np.concatenate([outside, less])
-    event, attack = state.best
+    event, attack, sign = state.best
     return Finding(
         name=name,
         claim=held,
@@ -100,21 +102,34 @@ def audit_until_sure(
         runs=len(inside),
         confidence=float(confidence),
         neighbours=sides.words,
+        data=sides.data,
+        reachable=sides.reachable,
         roc=roc_points(event, inside, outside),
         seconds=time.perf_counter() - begun,
         swapped=event.swapped,
+        sign=sign,
+        catchable=None if state.sure else catchable(held, state.signs, state.each),
     )
+
+
+def _begin(most: int) -> int:
+    """The first batch: at most `_FIRST`, and so that batches which double end at `most`, the last one half of it."""
+    halvings = max(1, math.ceil(math.log2(most / _FIRST)))
+    return -(-most // (1 << halvings))
 
 
 class _State:
     """The gambler's wealth, and bounds of the ordinary kind beside it; each may be wrong with half of `miss`."""
 
-    def __init__(self, claim: Claim, miss: float) -> None:
+    def __init__(self, claim: Claim, miss: float, layout: Layout | None = None) -> None:
+        self._layout = layout
         self._claim, self._miss, self._batch = claim, miss / 2, 0
         self.wealth = 0.0  # its logarithm
         self.found = self.mu = 0.0
         self.refuted = False
         self.best: Any = None
+        self.signs: list[Sign] = []  # of the last batch, and the chance of being wrong that each had
+        self.each = miss
 
     @property
     def sure(self) -> bool:
@@ -125,14 +140,15 @@ class _State:
         """Choose events and stakes on the runs known, settle them on the new ones."""
         self._batch += 1
         spent = self._miss / (self._batch * (self._batch + 1))  # over all batches together: `miss`
-        events = search(inside, outside, Judge.at(self._claim, self._claim.delta, spent / EVENTS), EVENTS)
-        tested = [(event, tested_rates(event, more, less, spent / len(events))) for event in events]
-        for event, attack in tested:
+        events = search(inside, outside, Judge.at(self._claim, self._claim.delta, spent / EVENTS), EVENTS, self._layout)
+        self.signs, self.each = [seen(event, more, less) for event in events], spent / len(events)
+        tested = [(event, tested_rates(sign, self.each), sign) for event, sign in zip(events, self.signs, strict=True)]
+        for event, attack, sign in tested:
             epsilon = attack.epsilon(self._claim.delta)
             crossed = self._claim.refuted(attack)
             better = self.best is None or epsilon > self.best[1].epsilon(self._claim.delta)
             if (better and not self.refuted) or (crossed and not self.refuted):
-                self.best = (event, attack)
+                self.best = (event, attack, sign)
             self.refuted = self.refuted or crossed
             self.found, self.mu = max(self.found, epsilon), max(self.mu, attack.mu())
         bets = sorted((_bet(self._claim, event, inside, outside) for event in events), key=lambda bet: -bet.growth)

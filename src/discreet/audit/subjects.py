@@ -11,12 +11,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from discreet.audit.claim import AnyClaim
-from discreet.audit.gate import Subject
-from discreet.audit.neighbours import moved_scores
-from discreet.audit.outputs import Pair, repeated
+from discreet.audit.gate import ALARM, Subject
+from discreet.audit.laws import best_pair, noisy_max_law, reachable, sparse_vector_law, top_k_law
+from discreet.audit.outputs import Pair
 from discreet.core.sensitivity import Sensitivity
 from discreet.mechanisms import (
     ContinualCount,
@@ -41,7 +41,8 @@ from discreet.noise.bits import SystemBits
 __all__ = ["added_to", "planted", "subjects"]
 
 STEPS = 10  # how far the person moves a number: noise in small steps tells more of its shape
-_HISTOGRAMS = (([1, 0, 0, 0], [0, 0, 0, 0]), ([2, 3, 0, 1], [2, 2, 0, 1]))
+_BINS = 16
+_JUDGED = 15_000  # of the runs of the first tier, those that decide
 _LESS = Fraction(9, 10)
 _FINE = 10**6  # steps so small that no answer comes twice
 _RUNS = 1_000_000  # caught long before, as a rule
@@ -50,35 +51,32 @@ _RUNS = 1_000_000  # caught long before, as a rule
 def subjects() -> Iterator[Subject]:
     """One or more for each mechanism."""
     laplace, gaussian = Laplace(STEPS), Gaussian(STEPS)
-    yield _vector("Laplace", lambda: (laplace.loss(STEPS), [added_to(laplace, STEPS)]))
-    yield _vector("Gaussian", lambda: (gaussian.loss(STEPS), [added_to(gaussian, STEPS)]))
+    yield _subject("Laplace", lambda: (laplace.loss(STEPS), [added_to(laplace, STEPS)]))
+    yield _subject("Gaussian", lambda: (gaussian.loss(STEPS), [added_to(gaussian, STEPS)]))
     many = Laplace.for_epsilon(1, Sensitivity(2, outputs=3))
-    yield _vector("Laplace on 3", lambda: (many.loss(Sensitivity(2, outputs=3)), [added_to(many, 2, 3)]), 10_000)
+    yield _subject("Laplace on 3", lambda: (many.loss(Sensitivity(2, outputs=3)), [added_to(many, 2, 3)]))
     places = PlanarLaplace(STEPS)
-    yield _vector("PlanarLaplace", lambda: (places.loss(STEPS), [_moved(places, STEPS, turn) for turn in (0, 1)]))
-    yield _vector("RandomizedResponse", _response)
-    yield _vector("PartitionSelection", _selection)
-    yield _vector("StabilityThreshold", _threshold)
+    yield _subject("PlanarLaplace", lambda: (places.loss(STEPS), [_moved(places, STEPS, turn) for turn in (0, 1)]))
+    yield _subject("RandomizedResponse", _response)
+    yield _subject("PartitionSelection", _selection)
+    yield _subject("StabilityThreshold", _threshold)
     for kind in (Exponential, PermuteAndFlip, NoisyMax):
-        yield _slow(kind.__name__, lambda kind=kind: _choice(kind(1), monotone=False))  # type: ignore[misc]
-        yield _slow(f"{kind.__name__}, monotone", lambda kind=kind: _choice(kind(1, monotone=True), monotone=True))  # type: ignore[misc]
-    yield _slow("TopK", lambda: _choice(TopK(2, 1), monotone=False), 1_000)
-    yield _slow("SparseVector", _sparse)
-    yield _slow("ContinualCount", lambda: _continual(ContinualCount(periods=4, epsilon=1)))
-    yield _slow("ContinualCount, Gaussian", lambda: _continual(ContinualCount(periods=4, rho="0.5")))
-    yield _slow("QuantileTree", _quantile_tree)
-    yield _slow("QuantileExponential", lambda: _quantile(QuantileExponential(0.5, epsilon=1, bins=4)))
-    yield _slow("QuantileFlip", lambda: _quantile(QuantileFlip(0.5, epsilon=1, bins=4)))
+        for monotone in (False, True):
+            name = f"{kind.__name__}, monotone" if monotone else kind.__name__
+            yield _subject(name, lambda kind=kind, monotone=monotone: _choice(kind(2, monotone=monotone)))  # type: ignore[misc]
+    yield _subject("TopK", lambda: _top(TopK(2, 3)))
+    yield _subject("SparseVector", _sparse, 100_000)
+    yield _subject("ContinualCount", lambda: _continual(ContinualCount(periods=4, epsilon=1)))
+    yield _subject("ContinualCount, Gaussian", lambda: _continual(ContinualCount(periods=4, rho="0.5")))
+    yield _subject("QuantileTree", _quantile_tree)
+    yield _subject("QuantileExponential", lambda: _quantile(QuantileExponential(0.5, epsilon=2, bins=_BINS)))
+    yield _subject("QuantileFlip", lambda: _quantile(QuantileFlip(0.5, epsilon=2, bins=_BINS)))
 
 
 Attack = Callable[[], tuple[AnyClaim, Sequence[Pair]]]
 
 
-def _vector(name: str, attack: Attack, runs: int = 30_000) -> Subject:
-    return Subject(name, "mechanism", attack, runs)
-
-
-def _slow(name: str, attack: Attack, runs: int = 2_000) -> Subject:
+def _subject(name: str, attack: Attack, runs: int = 30_000) -> Subject:
     return Subject(name, "mechanism", attack, runs)
 
 
@@ -92,11 +90,19 @@ def added_to(noise: Laplace | Gaussian, moved: int, width: int = 1) -> Pair:
 
 
 def _moved(noise: PlanarLaplace, steps: int, turn: int = 0) -> Pair:
-    """A place moved so many steps: along an axis, or as far aslant (three and four fifths of them)."""
+    """A place moved so many steps: along an axis, or as far aslant (three and four fifths of them).
+
+    Beside the place that is told, how much nearer it is to the one than to the other: its law depends on nothing else.
+    """
     inside = (3 * steps // 5, 4 * steps // 5) if turn else (steps, 0)
 
     def side(place: tuple[int, int]) -> Callable[[int], Any]:
-        return lambda runs: noise.release(np.tile(place, (runs, 1)))
+        def run(runs: int) -> Any:
+            told = noise.release(np.tile(place, (runs, 1)))
+            nearer = np.hypot(*told.T) - np.hypot(*(told - inside).T)
+            return np.column_stack([told, np.rint(100 * nearer).astype(np.int64)])
+
+        return run
 
     return Pair(side(inside), side((0, 0)), f"places {inside} and (0, 0)")
 
@@ -135,63 +141,76 @@ def _threshold() -> tuple[AnyClaim, list[Pair]]:
     return mechanism.loss(), [Pair(published(n + 1), published(n), f"{n + 1} and {n} people") for n in (0, 4)]
 
 
-def _choice(mechanism: Any, *, monotone: bool) -> tuple[AnyClaim, list[Pair]]:
-    return mechanism.loss(), [
-        Pair(
-            repeated(lambda scores=inside: mechanism.release(scores)),  # type: ignore[misc]
-            repeated(lambda scores=outside: mechanism.release(scores)),  # type: ignore[misc]
-            f"scores {inside} and {outside}",
-        )
-        for inside, outside in moved_scores(3, monotone=monotone)
+def _choice(mechanism: Exponential | PermuteAndFlip | NoisyMax) -> tuple[AnyClaim, list[Pair]]:
+    pairs: list[tuple[list[int], list[int]]] = [
+        ([by, *[0 if mechanism.monotone else -1] * others], [by - 1, *[0] * others])
+        for by in range(-4, 5)
+        for others in (1, 2, 4)
     ]
+    if isinstance(mechanism, NoisyMax):
+        return mechanism.loss(), [_known(mechanism, pairs, lambda scores: noisy_max_law(mechanism, scores), "scores")]
+    return mechanism.loss(), [_known(mechanism, pairs, mechanism.probabilities, "scores")]
+
+
+def _top(mechanism: TopK) -> tuple[AnyClaim, list[Pair]]:
+    pairs = [([first - 1, -1, lead + 1, -1], [first, 0, lead, 0]) for first in range(-3, 2) for lead in range(4)]
+    return mechanism.loss(), [_known(mechanism, pairs, lambda scores: top_k_law(mechanism, scores), "scores")]
 
 
 def _sparse() -> tuple[AnyClaim, list[Pair]]:
-    mechanism = SparseVector(threshold=1, epsilon=1, count=2)
-
-    def asked(values: list[int]) -> Callable[[], Any]:
-        def answers() -> Any:
-            session = mechanism.start()
-            return [session.ask(value) if session.remaining else False for value in values]
-
-        return answers
-
-    low, high = [0, 0, 1, 1], [1, 1, 0, 0]
-    return mechanism.loss(), [Pair(repeated(asked(high)), repeated(asked(low)), f"values {high} and {low}")]
-
-
-def _continual(mechanism: ContinualCount) -> tuple[AnyClaim, list[Pair]]:
-    def totals(counts: list[int]) -> Callable[[], Any]:
-        def published() -> Any:
-            session = mechanism.start()
-            return [session.add(count) for count in counts]
-
-        return published
-
-    return mechanism.loss(), [
-        Pair(repeated(totals([1, 0, 0, 0])), repeated(totals([0, 0, 0, 0])), "a person on the first day, or none")
+    """Values that fall and stay below a threshold tell of its noise; those that rise to it, of their own."""
+    mechanism = SparseVector(threshold=0, epsilon=4, count=2)
+    pairs = [
+        ([low - 1] * many + [high + 1] * 2, [low] * many + [high] * 2)
+        for many in (2, 3, 4)
+        for low in (-1, 0, 1)
+        for high in (-1, 0)
     ]
+    return mechanism.loss(), [_known(mechanism, pairs, lambda values: sparse_vector_law(mechanism, values), "values")]
 
 
 def _quantile(mechanism: QuantileExponential | QuantileFlip) -> tuple[AnyClaim, list[Pair]]:
+    """One row above nearly all bins, and another far below or not."""
+    pairs = []
+    for place in range(_BINS // 2):
+        alone = [*[0] * (_BINS - 1), 1]
+        pairs.append(([count + (i == place) for i, count in enumerate(alone)], alone))
+    law = lambda counts: mechanism.probabilities(counts)[0]  # noqa: E731
+    return mechanism.loss(), [_known(mechanism, pairs, law, "histograms")]
+
+
+def _known(
+    mechanism: Any, pairs: list[tuple[list[int], list[int]]], law: Callable[[list[int]], ArrayLike], what: str
+) -> Pair:
+    """Of many pairs the one that shows most, by the exact laws of what comes out."""
+    inside, outside = best_pair(pairs, law, _JUDGED, ALARM / 50)
+    return Pair(
+        lambda runs: mechanism.release_many(inside, runs),
+        lambda runs: mechanism.release_many(outside, runs),
+        f"{what} {inside} and {outside}",
+        reachable(law(inside), law(outside)),
+    )
+
+
+def _continual(mechanism: ContinualCount) -> tuple[AnyClaim, list[Pair]]:
     return mechanism.loss(), [
         Pair(
-            repeated(lambda counts=inside: mechanism.release(counts)[0].at),  # type: ignore[misc]
-            repeated(lambda counts=outside: mechanism.release(counts)[0].at),  # type: ignore[misc]
-            f"histograms {inside} and {outside}",
+            lambda runs: mechanism.release_many([1, 0, 0, 0], runs),
+            lambda runs: mechanism.release_many([0, 0, 0, 0], runs),
+            "a person on the first day, or none",
         )
-        for inside, outside in _HISTOGRAMS
     ]
 
 
 def _quantile_tree() -> tuple[AnyClaim, list[Pair]]:
     mechanism = QuantileTree(bins=4, epsilon=1, branching=2)
-
-    def ranks(counts: list[int]) -> Callable[[], Any]:
-        return lambda: mechanism.measure(counts).ranks
-
-    inside, outside = _HISTOGRAMS[0]
-    return mechanism.loss(), [Pair(repeated(ranks(inside)), repeated(ranks(outside)), f"{inside} and {outside}")]
+    return mechanism.loss(), [
+        Pair(
+            lambda runs: mechanism.measure_many([1, 0, 0, 0], runs),
+            lambda runs: mechanism.measure_many([0, 0, 0, 0], runs),
+            "a row in the first bin, or none",
+        )
+    ]
 
 
 def planted() -> Iterator[Subject]:

@@ -17,13 +17,17 @@ import numpy as np
 from discreet.audit.claim import AnyClaim
 from discreet.audit.gate import Subject
 from discreet.audit.outputs import Pair, buffered, repeated
+from discreet.core.packing import unpack
 from discreet.core.release import Release
 from discreet.core.unit import Unit
-from discreet.curator import Curator, Question, open_curator
+from discreet.curator import Curator, Question
+from discreet.curator.desk import LocalDesk
 from discreet.curator.offer import Offer
 from discreet.data.column import Category, Integer, Text
 from discreet.data.schema import Schema
+from discreet.data.source import source_of
 from discreet.ledger.budget import Budget
+from discreet.ledger.door import release
 from discreet.ledger.ledger import Ledger
 from discreet.query.aggregate import count, mean, people, total, variance
 from discreet.query.key import discover
@@ -33,6 +37,8 @@ __all__ = ["planted", "subjects"]
 
 COPIES = 2000
 _RUNS = 4_000
+_MANY = 40_000  # of what is only counted and drawn, not published
+_CHOICES = 300
 _PURE = Budget(10**6)
 _ZCDP = Budget(rho=10**6)
 _LOOSE = Budget(rho=10**6, delta="0.999")
@@ -50,12 +56,12 @@ def subjects() -> Iterator[Subject]:
     yield _grouped("people", lambda q: q.agg(n=people()).plan(epsilon=1), unit, _GREEDY)
     yield _grouped("total", lambda q: q.agg(n=total("value")).plan(epsilon=1), unit, _GREEDY)
     yield _grouped("count, Gaussian", lambda q: q.agg(n=count()).plan(rho="0.5"), unit, _GREEDY, _ZCDP)
-    yield _grouped("mean", lambda q: q.agg(n=mean("value")).plan(epsilon=1), Unit(), _ONE, few=True)
-    yield _grouped("variance", lambda q: q.agg(n=variance("value")).plan(epsilon=1), Unit(), _ONE, few=True)
+    yield _grouped("mean", lambda q: q.agg(n=mean("value")).plan(epsilon=1), Unit(), _ONE, several=True)
+    yield _grouped("variance", lambda q: q.agg(n=variance("value")).plan(epsilon=1), Unit(), _ONE, several=True)
     yield _grouped("median", lambda q: q.agg(n=median("value", interval=False)).plan(epsilon=1), Unit(), _ONE)
     yield Subject("discovered keys", "question", _discovered, _RUNS)
-    yield Subject("most common value", "question", _top, 25, tier=2)
-    yield Subject("choice of an option", "question", _choose, 25, tier=2)
+    yield Subject("most common value", "question", _top, _CHOICES, tier=2)
+    yield Subject("choice of an option", "question", _choose, _CHOICES, tier=2)
 
 
 def planted() -> Iterator[Subject]:
@@ -66,6 +72,14 @@ def planted() -> Iterator[Subject]:
 
     yield Subject("count", "question", attack, _RUNS, planted="unbounded user")
 
+    def several() -> tuple[AnyClaim, Sequence[Pair]]:
+        def ask(question: Question) -> Offer[Any]:
+            return question.agg(n=mean("value")).plan(epsilon=1)
+
+        return _attack(ask, Unit(), _GREEDY, _PURE, [_OTHERS], _Job.noisy)
+
+    yield Subject("mean", "question", several, _MANY, planted="unbounded user")
+
 
 def _grouped(
     name: str,
@@ -74,11 +88,25 @@ def _grouped(
     ours: list[Row],
     budget: Budget = _PURE,
     *,
-    few: bool = False,
+    several: bool = False,
 ) -> Subject:
-    """`few` is for outputs that are slow to publish: one pair, and half the runs."""
-    runs, tried = (_RUNS // 2, [_OTHERS]) if few else (_RUNS, [[], _OTHERS])
-    return Subject(name, "question", lambda: _attack(ask, unit, ours, budget, tried), runs)
+    """`several` is for outputs that are made of several noisy numbers and slow to publish: these are attacked."""
+    runs, tried, read = (_MANY, [_OTHERS], _Job.noisy) if several else (_RUNS, [[], _OTHERS], _numbers)
+    return Subject(name, "question", lambda: _attack(ask, unit, ours, budget, tried, read), runs)
+
+
+class _Unpublished:
+    """A plan that is charged and measured as it is, and of which nothing is published."""
+
+    def __init__(self, plan: Any) -> None:
+        self._plan = plan
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._plan, name)
+
+    def publish(self, measured: Any, *, confidence: float | None = None) -> dict[str, Any]:
+        """No columns."""
+        return {}
 
 
 class _Job:
@@ -87,13 +115,29 @@ class _Job:
     def __init__(self, table: Any, schema: Schema, budget: Budget, ask: Callable[[Question], Offer[Any]]) -> None:
         folder = mkdtemp(prefix="discreet-audit-")
         finalize(self, rmtree, folder, ignore_errors=True)
-        curator = open_curator(table, schema, ledger=Ledger.temporary(folder), budget=budget, who="audit")
-        self._offer = ask(curator.table())
+        self._ledger = Ledger.temporary(folder)
+        self._desk = LocalDesk.open(source_of(table), schema, ledger=self._ledger, budget=budget, who="audit")
+        self._offer = ask(Curator(self._desk).table())
         self.cost = self._offer.plan.cost
 
     def column(self, name: str) -> list[Any]:
         """One column of a new release."""
         return list(self._offer.release()[name])
+
+    def measured(self) -> Any:
+        """The noisy numbers of a new release, charged, counted and recorded as any, but not published.
+
+        Publishing takes most of a release's time, and what is published is made of these numbers alone: an attacker
+        who has them has more.
+        """
+        plan = self._offer.plan
+        data = self._desk.data_with(plan.columns)
+        answer = release(_Unpublished(plan), data, self._ledger, who="audit", allotment=plan.allotment.name, warn=False)
+        return answer.measured
+
+    def noisy(self) -> Any:
+        """Every noisy number of every copy: what is published is made of these alone."""
+        return np.stack(list(unpack(self.measured()["noisy"])), axis=1)
 
     def columns(self, *names: str) -> list[list[Any]]:
         """Columns of one new release."""
@@ -102,7 +146,12 @@ class _Job:
 
 
 def _attack(
-    ask: Callable[[Question], Offer[Any]], unit: Unit, ours: list[Row], budget: Budget, tried: Sequence[list[Row]]
+    ask: Callable[[Question], Offer[Any]],
+    unit: Unit,
+    ours: list[Row],
+    budget: Budget,
+    tried: Sequence[list[Row]],
+    read: Callable[[_Job], Any] | None = None,
 ) -> tuple[AnyClaim, Sequence[Pair]]:
     schema = Schema(
         "copies",
@@ -116,7 +165,7 @@ def _attack(
             _Job(_table(rows), schema, budget, lambda question: ask(question.group_by("copy")))
             for rows in ([*others, *ours], others)
         ]
-        sides = [buffered(lambda job=job: _numbers(job)) for job in jobs]  # type: ignore[misc]
+        sides = [buffered(lambda job=job: (read or _numbers)(job)) for job in jobs]  # type: ignore[misc]
         pairs.append(Pair(sides[0], sides[1], f"{len(ours)} row(s) of one person beside {len(others)} others, or not"))
     return jobs[0].cost, pairs
 
@@ -167,7 +216,7 @@ def _shown(job: _Job) -> Any:
 
 
 def _top() -> tuple[AnyClaim, Sequence[Pair]]:
-    """A choice is made once for the whole table: these runs are slow, and few."""
+    """A choice is made once for the whole table: each of these runs counts anew, so they are few."""
     import pyarrow
 
     schema = Schema("names", {"name": Category(["a", "b", "c"], nullable=False)})
@@ -180,12 +229,12 @@ def _top() -> tuple[AnyClaim, Sequence[Pair]]:
         )
         for rows in (["a"], [])
     ]
-    sides = [repeated(lambda job=job: job.column("name")[0]) for job in jobs]  # type: ignore[misc]
+    sides = [repeated(lambda job=job: job.measured()["chosen"][0]) for job in jobs]  # type: ignore[misc]
     return jobs[0].cost, [Pair(sides[0], sides[1], "one person with the value a, and nobody")]
 
 
 def _choose() -> tuple[AnyClaim, Sequence[Pair]]:
-    """A price for a good, by what two bids or one would pay: slow runs, and few, as above."""
+    """A price for a good, by what two bids or one would pay: few runs, as above."""
     import pyarrow
 
     schema = Schema("bids", {"bid": Integer(0, 4, nullable=False)})
@@ -199,5 +248,5 @@ def _choose() -> tuple[AnyClaim, Sequence[Pair]]:
         )
         for bids in ([2, 4], [2])
     ]
-    sides = [repeated(lambda job=job: job.column("option")[0]) for job in jobs]  # type: ignore[misc]
+    sides = [repeated(lambda job=job: job.measured()["chosen"]) for job in jobs]  # type: ignore[misc]
     return jobs[0].cost, [Pair(sides[0], sides[1], "a bid of 4 beside one of 2, or not")]
