@@ -40,6 +40,16 @@ def test_people_of_a_block_are_rebuilt_and_named_and_not_under_a_budget():
     assert "named rightly" in found.picture().to_svg()
 
 
+def test_chance_is_what_another_blocks_tables_get_right():
+    other = Residents(tuple((99 - age, sex, "other") for age, sex, _ in PEOPLE), NAMES, ())
+    found = attack_residents({"1": BLOCK, "2": other}, 1, curve=(), bits=Tape("two"))
+    assert found.chance == Outcome()
+    same = attack_residents({"1": BLOCK, "2": BLOCK}, 1, curve=(), bits=Tape("two"))
+    assert same.chance == same.exact
+    assert "by chance (people rebuilt of another block) " in same.explain()
+    assert attack_residents({"1": BLOCK}, 1, curve=(), bits=Tape("one")).chance is None
+
+
 def test_without_a_register_nobody_is_named():
     found = attack_residents({"1": Residents(PEOPLE, NAMES, ())}, 1, curve=())
     assert found.exact.linked == found.exact.named == 0

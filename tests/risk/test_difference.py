@@ -64,3 +64,16 @@ def test_made_up_salaries_are_within_the_bound_and_the_first_is_the_largest():
 def test_averages_that_make_no_sense_are_refused(field, wrong):
     with pytest.raises(InputError, match=field):
         difference_means(**{"salaries": np.array([1, 2]), "epsilon": 1, "bound": 5, **wrong})
+
+
+def test_what_the_sum_tells_is_compared_with_a_guess():
+    pay = np.full(1000, 999_000)
+    pay[0] = 1_999_000
+    little, much = (difference_means(pay, epsilon, bound=2_000_000, bits=Tape("guess")) for epsilon in (1, 10**4))
+    assert little.blind == much.blind == pytest.approx(1_000_000)
+    assert little.miss > little.blind
+    assert "says less of it than a guess does" in little.conclusion()
+    assert "still tell something" in much.conclusion()
+    secret = np.arange(100) % 2 == 0
+    assert "because one person moves a count by one" in differencing(secret, 1).conclusion()
+    assert "no larger than one person" in differencing(secret, 1000).conclusion()

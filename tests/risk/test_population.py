@@ -55,3 +55,31 @@ def test_where_no_model_fits_or_too_little_is_seen_nothing_is_said():
     assert found.alone is None
     assert "No model fits" in found.explain()
     assert _sampled(heaped, 1.0).alone == 4000  # nothing to estimate
+
+
+def test_the_usual_rule_is_followed_and_its_model_judged_like_the_others():
+    """Dankar's rule: Pitman for samples of up to a tenth, else the lower of Zayatz and SNB."""
+    thin, dense = _sampled(_cells("lognormal"), 0.1), _sampled(_cells("lognormal"), 0.3)
+    assert thin.rule == "Pitman"
+    lower = min(("Zayatz", "SNB"), key=lambda name: dense.models[name]["alone"])
+    assert dense.rule == lower
+    assert not dense.models["Zayatz"]["fits"]
+    assert f"Dankar's rule takes {lower}" in dense.explain()
+    assert "does not fit" in dense.explain()
+
+
+def test_models_that_fit_and_disagree_are_said_to():
+    found = _sampled(_cells("even"), 0.05)
+    told = [one["alone"] for one in found.models.values() if one["fits"]]
+    assert found.disagree == (max(told) > 1.5 * min(told))
+    assert found.disagree
+    assert "disagree" in found.explain()
+    assert not _sampled(_cells("even"), 0.3).disagree  # Must fail: three that fit agree there
+
+
+def test_every_interval_of_a_model_holds_its_estimate_and_the_range_holds_them():
+    found = _sampled(_cells("lognormal"), 0.1)
+    for one in found.models.values():
+        assert one["low"] <= one["alone"] <= one["high"]
+    fitting = [one for one in found.models.values() if one["fits"]]
+    assert found.alone_range[0] == pytest.approx(max(min(one["low"] for one in fitting), found.bounds[0]))

@@ -16,6 +16,8 @@ def test_few_ratings_find_most_people_and_a_private_release_finds_nobody():
     assert found.without_days[0] < 0.5  # one rating is many people's
     assert found.learned > 0.9
     assert found.learned_private < found.learned_nobody + 0.15
+    assert found.learned_counts < found.learned_nobody + 0.15  # no rows to link, without any noise
+    assert "counts stop this attack without any noise" in found.explain()
     assert "other films" in found.explain()
     assert found.picture().to_svg().startswith("<svg")
 

@@ -1,6 +1,7 @@
 """Why removing names is not enough: anonymity measured, made, and attacked.
 
-`anonymity` measures a table (`Anonymity`); `anonymize` coarsens it to a target k (`AnonymizedTable`).
+`report_risk` reports on a table that nothing is said about (`RiskReport`). `anonymity` measures one (`Anonymity`);
+`anonymize` coarsens it to k, l and t (`AnonymizedTable`); `estimate_population` goes from a sample to everybody.
 Attacks: `link` puts names back with a register, `link_ratings` with a few public ratings, `intersect` puts two tables
 together; `differencing` takes one count from another, `difference_means` one average; `solve_averages` solves for ages,
 `reconstruct` for secret bits (Dinur and Nissim), `attack_blocks` for people of small blocks; `map_runs` looks at a heat
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from discreet.risk.averages import Averages as Averages
     from discreet.risk.averages import GroupAverage as GroupAverage
     from discreet.risk.averages import solve_averages as solve_averages
+    from discreet.risk.bit_solver import rebuild_bits as rebuild_bits
     from discreet.risk.block_attack import BlockAttack as BlockAttack
     from discreet.risk.block_attack import attack_blocks as attack_blocks
     from discreet.risk.block_attack import attack_residents as attack_residents
@@ -44,15 +46,21 @@ if TYPE_CHECKING:
     from discreet.risk.membership import Membership as Membership
     from discreet.risk.membership import judge_membership as judge_membership
     from discreet.risk.population import Population as Population
+    from discreet.risk.population import estimate_population as estimate_population
     from discreet.risk.ratings import RatingLinks as RatingLinks
     from discreet.risk.ratings import link_ratings as link_ratings
     from discreet.risk.reconstruction import Guess as Guess
-    from discreet.risk.reconstruction import curator_answers as curator_answers
-    from discreet.risk.reconstruction import random_questions as random_questions
-    from discreet.risk.reconstruction import rebuild_bits as rebuild_bits
+    from discreet.risk.reconstruction import Reconstruction as Reconstruction
     from discreet.risk.reconstruction import reconstruct as reconstruct
-    from discreet.risk.reconstruction import sloppy_answers as sloppy_answers
     from discreet.risk.records import Records as Records
+    from discreet.risk.report import RiskReport as RiskReport
+    from discreet.risk.report import report_risk as report_risk
+    from discreet.risk.roles import ColumnRole as ColumnRole
+    from discreet.risk.roles import guess_roles as guess_roles
+    from discreet.risk.subset_counts import Halves as Halves
+    from discreet.risk.subset_counts import curator_answers as curator_answers
+    from discreet.risk.subset_counts import random_halves as random_halves
+    from discreet.risk.subset_counts import sloppy_answers as sloppy_answers
 
 __getattr__, __dir__, __all__ = lazy(
     __name__,
@@ -74,6 +82,7 @@ __getattr__, __dir__, __all__ = lazy(
             "read_residents",
             "rebuild_blocks",
         ),
+        "bit_solver": ("rebuild_bits",),
         "coarsening": (
             "AnonymizedTable",
             "anonymize",
@@ -106,19 +115,33 @@ __getattr__, __dir__, __all__ = lazy(
             "Membership",
             "judge_membership",
         ),
-        "population": ("Population",),
+        "population": (
+            "Population",
+            "estimate_population",
+        ),
         "ratings": (
             "RatingLinks",
             "link_ratings",
         ),
         "reconstruction": (
             "Guess",
-            "curator_answers",
-            "random_questions",
-            "rebuild_bits",
+            "Reconstruction",
             "reconstruct",
-            "sloppy_answers",
         ),
         "records": ("Records",),
+        "subset_counts": (
+            "Halves",
+            "curator_answers",
+            "random_halves",
+            "sloppy_answers",
+        ),
+        "report": (
+            "RiskReport",
+            "report_risk",
+        ),
+        "roles": (
+            "ColumnRole",
+            "guess_roles",
+        ),
     },
 )

@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from discreet.core.mechanism import Bits
 from discreet.errors import InputError, Phrase
 from discreet.mechanisms import Laplace
 from discreet.noise.bits import SystemBits
+from discreet.risk.attack_result import AttackResult, check_epsilon
 from discreet.show import Bar, Picture, bars
 
 __all__ = ["KNOWN", "PUZZLE", "Averages", "GroupAverage", "solve_averages"]
@@ -64,7 +64,7 @@ KNOWN = {"Bob": 33}
 
 
 @dataclass(frozen=True, slots=True)
-class Averages:
+class Averages(AttackResult):
     """What ages follow from averages, alone and with what the reader knows; and how often under a budget."""
 
     people: tuple[str, ...]
@@ -85,13 +85,8 @@ class Averages:
     error: float
     """How far off an average is then, at most, 95 times in 100."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        names = ("people", "fit", "more", "alone", "ages", "known", "epsilon", "private", "chance", "error")
-        return {name: getattr(self, name) for name in names}
-
-    def explain(self) -> str:
-        """In words."""
+    def details(self) -> list[str]:
+        """What follows from the averages, alone and with what is known; and under a budget."""
         counted = f"{'more than ' if self.more else ''}{self.fit:,} {'set' if self.fit == 1 else 'sets'} of ages"
         lines = [f"{counted} fit the averages. From them alone follows: {_listed(self.alone)}."]
         if self.known:
@@ -100,10 +95,22 @@ class Averages:
         if self.private is not None:
             lines.append(
                 f"The same averages under epsilon = {self.epsilon:g} for all of them are off by up to "
-                f"{self.error:,.3g} years, 95 times in 100: averages of so few people say nothing then. The same "
-                f"attack gets {self.private:.0%} of those ages right, and {self.chance:.0%} from noise alone."
+                f"{self.error:,.3g} years, 95 times in 100: that is the price. The same attack gets "
+                f"{self.private:.0%} of those ages right, and {self.chance:.0%} from noise alone, by the bounds and "
+                "what the reader knows."
             )
-        return "\n".join(lines)
+        return lines
+
+    def conclusion(self) -> str:
+        """What limits what averages say together."""
+        exact = f"{len(self.ages):,} of {len(self.people):,} exact ages are known to who reads a few rounded averages"
+        if self.private is None:
+            return f"{exact}."
+        return (
+            f"{exact}; under epsilon = {self.epsilon:g} for all of them the attack finds {self.private:.0%} of the "
+            f"unknown ones, where noise alone finds {self.chance:.0%}, because the noise covers any age that anybody "
+            "may have."
+        )
 
     def picture(self) -> Picture:
         """How many of the ages follow: alone, with what is known, under a budget."""
@@ -115,6 +122,7 @@ class Averages:
         ]
         if self.private is not None:
             data.append(Bar(f"unknown ones, epsilon = {self.epsilon:g}", self.private, series=1))
+            data.append(Bar("unknown ones, from noise alone", self.chance, series=2))
         return bars("Ages that follow from averages", data, format="{:.0%}".format, ticks="{:.0%}".format)
 
 
@@ -143,8 +151,7 @@ def solve_averages(
         raise InputError("least", least, "at most `most`, both from 0 to 120")
     if strange := [name for name in known if name not in names]:
         raise InputError("known", strange[0], among=names)
-    if not 0 < epsilon < math.inf:
-        raise InputError("epsilon", epsilon, "more than zero")
+    check_epsilon(epsilon)
     bounds = dict.fromkeys(names, (least, most))
     fit = 0
     for _ in _solutions(groups, bounds):

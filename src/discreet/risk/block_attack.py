@@ -6,8 +6,7 @@ The same is done with the same tables under each of several budgets.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from discreet.core.mechanism import Bits
 from discreet.core.release import plural
 from discreet.errors import InputError
 from discreet.noise.bits import SystemBits
+from discreet.risk.attack_result import AttackResult, check_epsilon, check_size
 from discreet.risk.census import (
     RACES,
     SEXES,
@@ -64,7 +64,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class BlockAttack:
+class BlockAttack(AttackResult):
     """How many people of how many came back, from exact tables, from coarser ones, and from the same under a budget."""
 
     blocks: int
@@ -82,6 +82,8 @@ class BlockAttack:
     """From exact tables, to the end."""
     noisy: tuple[tuple[float, Outcome], ...] = ()
     """For each epsilon, to the end."""
+    chance: Outcome | None = None
+    """From the exact tables of the next block: who is right about people that the tables are not of; None for one."""
     registered: int = 0
     """People who are in the register."""
     count_error: float = 0.0
@@ -91,12 +93,8 @@ class BlockAttack:
     sample: tuple[tuple[str, str, str, str], ...] = field(default=(), compare=False)
     """The first block: age, sex and race as rebuilt from exact tables, and the name that was put to them."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
-
-    def explain(self) -> str:
-        """In words."""
+    def details(self) -> list[str]:
+        """From exact tables, from coarser ones, by chance, and under each budget."""
         along = "; ".join(
             f"{self._share(one.right)}, {self._share(one.near)}, {self._share(one.named)} at {epsilon:g}"
             for epsilon, one in self.noisy
@@ -109,18 +107,33 @@ class BlockAttack:
             if self.registered
             else ""
         )
-        return (
+        by_chance = (
+            "some of them by chance"
+            if self.chance is None
+            else "by chance (people rebuilt of another block) "
+            + ", ".join(self._share(getattr(self.chance, name)) for name in ("right", "near", "named"))
+        )
+        return [
             f"{plural(self.blocks, 'block')}, {self.people:,} people in all. "
             "From printed tables (counts by sex, race and five "
             f"years of age, mean and median ages) {self.right:,} people ({self._share(self.right)}) come back "
             f"with exact age, sex and race, and {self.exact.near:,} ({self._share(self.exact.near)}) within a year of "
-            f"their age; of {plural(self.unique, 'block')} no other people fit.{register}\n"
+            f"their age; of {plural(self.unique, 'block')} no other people fit.{register}",
             f"From coarser tables without noise (counts by sex, race and ten years of age): {self.right_coarse:,} "
             f"({self._share(self.right_coarse)}) exactly. From the printed tables, in the same detail, under "
             f"epsilon = {self.epsilon:g} a block: {self.right_noisy:,} ({self._share(self.right_noisy)}) exactly, "
-            f"{self._share(at.near)} within a year, {self._share(at.named)} named rightly, some of them by chance. The "
-            f"price: the number of people of a block is off by {self.count_error:.1f} on average{ages}.\n"
-            f"By epsilon, exactly, within a year, named: {along}."
+            f"{self._share(at.near)} within a year, {self._share(at.named)} named rightly; {by_chance}. The price: the "
+            f"number of people of a block is off by {self.count_error:.1f} on average{ages}.",
+            f"By epsilon, exactly, within a year, named: {along}.",
+        ]
+
+    def conclusion(self) -> str:
+        """Why tables together tell, and do not under a budget."""
+        at = dict(self.noisy).get(self.epsilon, Outcome())
+        return (
+            f"{self._share(self.right)} of the people of small blocks come back from exact tables, and "
+            f"{self._share(at.right)} from the same tables under epsilon = {self.epsilon:g} a block, because every "
+            "statistic is then made of counts whose noise is as large as a person."
         )
 
     def _share(self, many: int) -> str:
@@ -146,9 +159,8 @@ class BlockAttack:
 
 def attack_blocks(blocks: int, people: int, epsilon: float, curve: Sequence[float] = CURVE) -> BlockAttack:
     """Make up blocks, print their tables, solve for the people, name them, and see who is right."""
-    for name, value, most in (("blocks", blocks, 1000), ("people", people, _MOST)):
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-            raise InputError(name, value, f"a whole number from 1 to {most:,}")
+    check_size("blocks", blocks, 1, 1000)
+    check_size("people", people, 1, _MOST)
     bits = SystemBits()
     drawn = {str(block): _draw_residents(people, bits) for block in range(1, blocks + 1)}
     return attack_residents(drawn, epsilon, curve, sexes=SEXES, races=RACES)
@@ -170,8 +182,7 @@ def attack_residents(
     if not blocks:
         raise InputError("blocks", 0, "at least one block")
     for budget in (epsilon, *curve):
-        if not 0 < budget < float("inf"):
-            raise InputError("epsilon", budget, "more than zero")
+        check_epsilon(budget)
     everybody = [person for block in blocks.values() for person in block.people]
     known_sexes = sexes or tuple(sorted({sex for _, sex, _ in everybody}))
     known_races = races or tuple(sorted({race for _, _, race in everybody}))
@@ -179,10 +190,14 @@ def attack_residents(
     exact, unique, coarser = Outcome(), 0, 0
     sample: tuple[tuple[str, str, str, str], ...] = ()
     counts, ages = [], []
-    for block in blocks.values():
+    following = [*blocks.values()][1:] + [*blocks.values()][:1]
+    chance = Outcome() if len(blocks) > 1 else None
+    for block, other in zip(blocks.values(), following, strict=True):
         printed = exact_tables(block.people)
         found = rebuild(printed)
         exact += _judge(found, block)
+        if chance is not None:
+            chance += _judge(found, other)
         unique += found is not None and found.uncertain == 0
         coarser += _judge(rebuild(coarse_tables(block.people), others=False), block).right
         if found is not None and not sample:
@@ -207,6 +222,7 @@ def attack_residents(
         tuple((budget, one.right) for budget, one in along.items()),
         exact,
         tuple(along.items()),
+        chance,
         sum(len(block.register) for block in blocks.values()),
         float(np.mean(counts)),
         float(np.mean(ages)) if ages else None,

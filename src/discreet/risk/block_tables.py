@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from discreet.errors import InputError, Phrase
+from discreet.risk.attack_result import AttackResult
 from discreet.risk.block_attack import Residents
 from discreet.risk.census import AGES, Block, Statistic, rebuild
 from discreet.risk.records import Records
@@ -38,7 +39,7 @@ class RebuiltPerson:
 
 
 @dataclass(frozen=True, slots=True)
-class RebuiltBlocks:
+class RebuiltBlocks(AttackResult):
     """People rebuilt from somebody's own tables. Nothing is known here of who lives there: nothing is checked."""
 
     blocks: int
@@ -48,25 +49,30 @@ class RebuiltBlocks:
     """People who are the same in every solution, at least."""
     people: tuple[RebuiltPerson, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
+    @property
+    def _named(self) -> int:
+        return sum(person.name is not None for person in self.people)
 
-    def explain(self) -> str:
-        """In words."""
-        named = sum(person.name is not None for person in self.people)
-        return (
+    def details(self) -> list[str]:
+        """How many fit, are certain, and have a name."""
+        return [
             f"{self.solved:,} of {self.blocks:,} blocks have people that fit their tables: {len(self.people):,} people "
             f"with age, sex and race, of whom at least {self.certain:,} are the same whoever else would fit. "
-            f"A name from the register fits {named:,}. Under a budget the same tables are of nobody: try "
-            "`discreet attack census --data` with the people that the tables were made of, and see what accuracy is "
-            "left at each epsilon."
+            f"A name from the register fits {self._named:,}.",
+            "Try `discreet attack census --data` with the people that the tables were made of: it tells who of them is "
+            "right, what comes back at each epsilon, and what accuracy is left.",
+        ]
+
+    def conclusion(self) -> str:
+        """What printed tables give away."""
+        return (
+            f"At least {self.certain:,} people with age, sex and race follow from the printed tables alone, because "
+            "nothing limits what exact tables say together."
         )
 
     def picture(self) -> Picture:
         """How many were rebuilt, are certain, and have a name."""
-        named = sum(person.name is not None for person in self.people)
-        data = [Bar("rebuilt", len(self.people)), Bar("certain, at least", self.certain), Bar("named", named)]
+        data = [Bar("rebuilt", len(self.people)), Bar("certain, at least", self.certain), Bar("named", self._named)]
         return bars("People rebuilt from tables", data)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from discreet.core.mechanism import Bits
 from discreet.errors import InputError, Phrase
 from discreet.mechanisms import Laplace
 from discreet.noise.bits import SystemBits
+from discreet.risk.attack_result import AttackResult, check_epsilon, most_right
 from discreet.risk.draws import draw_even
 from discreet.show import Bar, Picture, bars
 
@@ -23,7 +23,7 @@ _RUNS = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(AttackResult):
     """How often two counts, one of everybody and one of everybody but the target, told the target's secret."""
 
     people: int
@@ -32,26 +32,29 @@ class Difference:
     right_noisy: float
     epsilon: float
     best: float
-    """What no attack on epsilon-private answers beats on average, for bits that are even odds: e^eps / (1 + e^eps)."""
+    """What no attack on epsilon-private answers beats on average, for bits that are even odds."""
     error: int
     """How far off a count is under the budget, at most, 95 times in 100."""
 
-    def explain(self) -> str:
-        """In words."""
-        return (
+    def details(self) -> list[str]:
+        """Exact counts, and both under a budget."""
+        return [
             f"'How many have it' and 'how many besides this one have it', over {self.people:,} people: exact counts "
-            f"tell the secret of {self.right_exact:.1%} of {self.targets:,} targets. Both counts under a budget of "
-            f"epsilon = {self.epsilon:g}: {self.right_noisy:.1%} are guessed right, where coin flips get 50% and no "
-            f"attack is sure to get more than {self.best:.1%}. The price: a count is off by up to {self.error:,}, 95 "
-            "times in 100, however many people it counts."
+            f"tell the secret of {self.right_exact:.1%} of {self.targets:,} targets.",
+            f"Both counts under a budget of epsilon = {self.epsilon:g}: {self.right_noisy:.1%} are guessed right, "
+            f"where coin flips get 50% and no attack gets more than {self.best:.1%} on average. The price: a count is "
+            f"off by up to {self.error:,}, 95 times in 100, however many people it counts.",
+        ]
+
+    def conclusion(self) -> str:
+        """Why two counts tell, and do not under a budget."""
+        return (
+            f"Two exact counts tell anybody's secret; under epsilon = {self.epsilon:g} for both {self.right_noisy:.0%} "
+            "are guessed, because one person moves a count by one and the noise is larger."
+            if self.error > 1
+            else f"Two exact counts tell anybody's secret, and so they do under epsilon = {self.epsilon:g}: the noise "
+            "is no larger than one person."
         )
-
-    def __str__(self) -> str:
-        return self.explain()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
 
     def picture(self) -> Picture:
         """How many secrets are told by exact counts, under the budget, at best, and by a coin."""
@@ -61,7 +64,7 @@ class Difference:
             Bar("no attack beats, on average", self.best, series=2),
             Bar("a coin", 0.5, series=3),
         ]
-        return bars("Secrets told by two counts", data, format="{:.1%}".format, ticks="{:.0%}".format)
+        return bars("Secrets revealed by two counts", data, format="{:.1%}".format, ticks="{:.0%}".format)
 
 
 def differencing(
@@ -74,8 +77,7 @@ def differencing(
     bit = np.asarray(secret, dtype=bool)
     if bit.ndim != 1 or len(bit) < 2:
         raise InputError("secret", Phrase(f"shape {bit.shape}"), "a column of at least two bits")
-    if not 0 < epsilon < float("inf"):
-        raise InputError("epsilon", epsilon, "more than zero")
+    check_epsilon(epsilon)
     many = len(bit) if targets is None else targets
     if not 1 <= many <= len(bit):
         raise InputError("targets", targets, f"a whole number from 1 to {len(bit):,}")
@@ -90,13 +92,13 @@ def differencing(
         float(((total - without) == bit[:many]).mean()),
         float((guess == bit[:many]).mean()),
         float(epsilon),
-        float(np.exp(epsilon) / (1 + np.exp(epsilon))),
+        most_right(epsilon),
         noise.error(0.95),
     )
 
 
 @dataclass(frozen=True, slots=True)
-class MeanDifference:
+class MeanDifference(AttackResult):
     """Somebody's salary from the average with them and without them: n times the one less n - 1 times the other."""
 
     people: int
@@ -113,26 +115,34 @@ class MeanDifference:
     """What follows from one pair of noisy averages."""
     miss: float
     """How far off that is, typically: the median of many pairs."""
+    blind: float
+    """How far off the salary is from the average of the others: what is guessed without the second answer."""
     error: float
     """How far off an average is under the budget, at most, 95 times in 100."""
 
-    def explain(self) -> str:
-        """In words."""
-        return (
+    def details(self) -> list[str]:
+        """Two exact averages, and both under a budget."""
+        return [
             f"The average salary of {self.people:,} people is {self.mean:,.2f}; of all but one of them it is "
-            f"{self.mean_without:,.2f}. The salary of the one follows: {self.exact:,.0f} (truly {self.salary:,}). Both "
-            f"averages under a budget of epsilon = {self.epsilon:g}, salaries up to {self.bound:,}: the same sum gives "
-            f"{self.noisy:,.0f}, off by {self.miss:,.0f} typically. The price: each average is off by up to "
-            f"{self.error:,.0f} ({self.error / max(self.mean, 1):.1%} of it), 95 times in 100; twice as many people "
-            "halve that."
+            f"{self.mean_without:,.2f}. The salary of the one follows: {self.exact:,.0f} (truly {self.salary:,}).",
+            f"Both averages under a budget of epsilon = {self.epsilon:g}, salaries up to {self.bound:,}: the same sum "
+            f"gives {self.noisy:,.0f}, off by {self.miss:,.0f} typically. Who guesses the average of the others is off "
+            f"by {self.blind:,.0f}. The price: each average is off by up to {self.error:,.0f} "
+            f"({self.error / max(self.mean, 1):.1%} of it), 95 times in 100; twice as many people halve that.",
+        ]
+
+    def conclusion(self) -> str:
+        """Why two averages tell, and do not under a budget."""
+        told = f"Two exact averages tell one salary; under epsilon = {self.epsilon:g} for both "
+        if self.miss < self.blind:
+            return (
+                f"{told}they still tell something of it: off by {self.miss:,.0f}, where a guess is off by "
+                f"{self.blind:,.0f}."
+            )
+        return (
+            f"{told}the sum says less of it than a guess does, because the noise covers any salary up to "
+            f"{self.bound:,} while the average of {self.people:,} people stays good."
         )
-
-    def __str__(self) -> str:
-        return self.explain()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
 
     def picture(self) -> Picture:
         """The averages, the salary, and what is worked out of them."""
@@ -141,7 +151,8 @@ class MeanDifference:
             Bar("average without the one", self.mean_without),
             Bar("salary of the one", self.salary, heading="What nobody published"),
             Bar("from exact averages", self.exact),
-            Bar(f"typical miss, epsilon = {self.epsilon:g}", self.miss, series=1),
+            Bar(f"epsilon = {self.epsilon:g}", self.miss, series=1, heading="How far off it is, typically"),
+            Bar("a guess: the average of others", self.blind, series=2),
         ]
         return bars("Two averages and one salary", data)
 
@@ -171,8 +182,7 @@ def difference_means(
         )
     if isinstance(bound, bool) or not isinstance(bound, int) or not 1 <= bound * len(pay) <= _MOST:
         raise InputError("bound", bound, "a whole number above zero; times the people at most 10^15")
-    if not 0 < epsilon < float("inf"):
-        raise InputError("epsilon", epsilon, "more than zero")
+    check_epsilon(epsilon)
     if not 0 <= target < len(pay):
         raise InputError("target", target, f"a row from 0 to {len(pay) - 1:,}")
     many, total, own = len(pay), int(pay.sum()), int(pay[target])
@@ -192,5 +202,6 @@ def difference_means(
         float(epsilon),
         float(guesses[0]),
         float(np.median(np.abs(guesses - own))),
+        abs(own - without),
         float(noise.error(0.95)) / many,
     )

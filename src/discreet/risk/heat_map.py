@@ -9,15 +9,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.mechanism import Bits
-from discreet.errors import InputError
 from discreet.mechanisms import Laplace
 from discreet.noise.bits import SystemBits
+from discreet.risk.attack_result import AttackResult, check_epsilon, check_size
 from discreet.risk.draws import draw_even
 from discreet.show import Picture, image, stack
 
@@ -34,9 +34,10 @@ _CELL = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HeatMap:
+class HeatMap(AttackResult):
     """Counts of runners by cell, exact and under a budget, and what of the bases is seen."""
 
+    drawn: ClassVar[tuple[str, ...]] = ("exact", "private")
     people: int
     guards: int
     """Runners in each base."""
@@ -46,6 +47,12 @@ class HeatMap:
     seen: float
     """The part of the fences that the exact map shows in an empty land."""
     seen_private: float
+    control: float
+    """An epsilon so large that a handful of runners is more than the noise."""
+    seen_control: float
+    """The part that the same map shows under it."""
+    seen_blanked: float
+    """The part that exact counts show, blanked up to the same count."""
     error: float
     """How far off the busiest hundred cells are under the budget, relative to them, on average."""
     blank: float
@@ -53,19 +60,25 @@ class HeatMap:
     exact: NDArray[np.int64]
     private: NDArray[np.int64]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, without the maps."""
-        names = ("people", "guards", "epsilon", "least", "seen", "seen_private", "error", "blank")
-        return {name: getattr(self, name) for name in names}
-
-    def explain(self) -> str:
-        """In words."""
-        return (
+    def details(self) -> list[str]:
+        """The exact map, the same under a budget, and two controls."""
+        return [
             f"Runs of {self.people:,} people in a city and of {self.guards} in each of {len(BASES)} remote bases. The "
-            f"exact map shows {self.seen:.0%} of the fences in an empty land. Under epsilon = {self.epsilon:g} a "
-            f"person ({LIMIT} cells of each): {self.seen_private:.0%}. The price: the hundred busiest cells are off by "
-            f"{self.error:.1%} on average, and {self.blank:.0%} of the other cells where somebody ran stay blank. A "
-            f"budget hides people, not places: a base with more than about {self.least:,} runners would show."
+            f"exact map shows {self.seen:.0%} of the fences in an empty land.",
+            f"Under epsilon = {self.epsilon:g} a person ({LIMIT} cells of each), blank where noise alone could be: "
+            f"{self.seen_private:.0%}. The price: the hundred busiest cells are off by {self.error:.1%} on average, "
+            f"and {self.blank:.0%} of the other cells where somebody ran stay blank.",
+            f"The same at epsilon = {self.control:g}: {self.seen_control:.0%}. Exact counts, blank up to the same "
+            f"{self.least:,}: {self.seen_blanked:.0%}; but of two such maps, before and after somebody comes, the "
+            "busy cells tell where that one runs.",
+        ]
+
+    def conclusion(self) -> str:
+        """What a budget hides, and what not."""
+        return (
+            f"A handful of runners drew {self.seen:.0%} of the fences on an exact map and {self.seen_private:.0%} "
+            f"under epsilon = {self.epsilon:g}, because noise that covers any one person covers a handful; it hides "
+            f"people and not places: a base with more than about {self.least:,} runners would show."
         )
 
     def picture(self) -> Picture:
@@ -123,16 +136,15 @@ def count_runners(runs: list[NDArray[np.int64]], epsilon: float | None, bits: Bi
 
 def map_runs(people: int = 10_000, guards: int = 12, epsilon: float = 1.0, *, bits: Bits | None = None) -> HeatMap:
     """Draw runs, count them exactly and under a budget, and see how much of the fences is in the map."""
-    for field, value, least, most in (("people", people, 100, 100_000), ("guards", guards, 1, 10_000)):
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise InputError(field, value, f"a whole number from {least:,} to {most:,}")
-    if not 0 < epsilon < float("inf"):
-        raise InputError("epsilon", epsilon, "more than zero")
+    check_size("people", people, 100, 100_000)
+    check_size("guards", guards, 1, 10_000)
+    check_epsilon(epsilon)
     source = SystemBits() if bits is None else bits
     runs = draw_runs(people, guards, source)
     exact, noisy = count_runners(runs, None), count_runners(runs, epsilon, source)
-    least = math.ceil(LIMIT / epsilon * math.log(SIDE**2 / 2 / 0.1))  # a cell of zero passes by chance .1 / SIDE^2
+    least = _least(epsilon)
     private = np.where(noisy > least, noisy, 0)
+    control = max(float(epsilon), math.ceil(4 * _least(1.0) / guards))  # noise is below a quarter of the guards
     fence = np.concatenate([_fence(base) for base in BASES])
     busiest = np.argsort(-exact.ravel(), kind="stable")[:100]
     walked = exact.ravel() > 0
@@ -145,8 +157,16 @@ def map_runs(people: int = 10_000, guards: int = 12, epsilon: float = 1.0, *, bi
         least,
         float((exact.ravel()[fence] > 0).mean()),
         float((private.ravel()[fence] > 0).mean()),
+        control,
+        float((count_runners(runs, control, source).ravel()[fence] > _least(control)).mean()),
+        float((exact.ravel()[fence] > least).mean()),
         float(np.abs(noisy.ravel()[busiest] / exact.ravel()[busiest] - 1).mean()),
         float((private.ravel()[walked] == 0).mean()) if walked.any() else 0.0,
         exact,
         private,
     )
+
+
+def _least(epsilon: float) -> int:
+    """What noise on a cell of zero passes with a chance of .1 / SIDE^2."""
+    return math.ceil(LIMIT / epsilon * math.log(SIDE**2 / 2 / 0.1))

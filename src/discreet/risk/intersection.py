@@ -9,15 +9,17 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from discreet.core.mechanism import Bits
+from discreet.core.release import plural
 from discreet.errors import InputError
 from discreet.mechanisms import Laplace
+from discreet.risk.attack_result import AttackResult, check_epsilon
 from discreet.risk.records import Records, classes_of
 from discreet.show import Bar, Picture, bars
 
@@ -45,9 +47,10 @@ class SharedClass:
 
 
 @dataclass(frozen=True, slots=True)
-class Intersection:
+class Intersection(AttackResult):
     """Two tables without names, intersected on the columns that both have."""
 
+    derived: ClassVar[tuple[str, ...]] = ("told", "narrowed")
     on: tuple[str, ...]
     sensitive: str
     k: tuple[int, int]
@@ -83,37 +86,42 @@ class Intersection:
     def _telling(self) -> list[SharedClass]:
         return [pair for pair in self._open() if len(pair.common) == 1]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {**asdict(self), "told": self.told, "narrowed": self.narrowed}
-
-    def explain(self) -> str:
-        """In words."""
+    def details(self) -> list[str]:
+        """What both tables leave, and what counts under a budget leave instead."""
         if not self.pairs:
-            return (
+            return [
                 f"The tables are {self.k[0]}- and {self.k[1]}-anonymous on {', '.join(self.on)}. No class of the one "
-                "can hold somebody of a class of the other: nobody who was looked for can be in both tables."
-            )
+                "can hold somebody of a class of the other."
+            ]
         lines = [
-            f"The tables are {self.k[0]}- and {self.k[1]}-anonymous on {', '.join(self.on)}. {len(self.pairs):,} pairs "
-            f"of their classes can hold the same person. For someone who is in both tables, {self.told:,} of the pairs "
-            f"leave one {self.sensitive}, and {self.narrowed:,} leave fewer than either table does."
+            f"The tables are {self.k[0]}- and {self.k[1]}-anonymous on {', '.join(self.on)}. The same person can be in "
+            f"{plural(len(self.pairs), 'pair')} of their classes. Of someone who is in both tables, one "
+            f"{self.sensitive} is left in {self.told:,} of them, and fewer than in either table in {self.narrowed:,}."
         ]
         lines += [
             f"{_person(self.on, pair)}: {{{', '.join(pair.secrets_first)}}} and {{{', '.join(pair.secrets_second)}}} "
             f"leave {pair.common[0]}."
             for pair in self._telling()[:5]
         ]
-        lines.append(
-            "k-anonymity promises nothing of two tables together. Budgets add up, whatever the tables have in common."
-        )
         if self.right is not None:
             lines.append(
                 f"Counts of classes and {self.sensitive} instead of rows, under epsilon = {self.epsilon:g} for both "
                 f"tables together: the {self.sensitive} is guessed in {self.right:.0%} of these pairs, by chance in "
                 f"{self.chance:.0%}. The price: each of these counts is off by up to {self.error:.3g}, 95 times in 100."
             )
-        return "\n".join(lines)
+        return lines
+
+    def conclusion(self) -> str:
+        """What k promises of two tables, and what a budget does."""
+        if not self.pairs:
+            return "Nobody who was looked for can be in both tables."
+        if self.right is None:
+            return "No secret follows here; k-anonymity promises nothing of two tables together, and budgets add up."
+        return (
+            f"Two tables that are each k-anonymous tell the {self.sensitive} of someone who is in both; under epsilon "
+            f"= {self.epsilon:g} for both it is guessed in {self.right:.0%}, by chance in {self.chance:.0%}, because "
+            "budgets add up and k does not."
+        )
 
     def picture(self) -> Picture:
         """How many secrets are left: of the first table, of the second, of both."""
@@ -192,13 +200,12 @@ def intersect(
         raise InputError("on", [], "at least one column that both tables have")
     if sensitive in names:
         raise InputError("sensitive", sensitive, "a column that is not among `on`")
-    if not 0 < epsilon < float("inf"):
-        raise InputError("epsilon", epsilon, "more than zero")
+    check_epsilon(epsilon)
     if strange := [name for name in person or {} if name not in names]:
         raise InputError("person", strange[0], among=names)
     classes = [_classes(table, names, sensitive) for table in (first, second)]
     if len(classes[0][1]) * len(classes[1][1]) > _MOST:
-        hint = "Coarsen the tables first (`discreet risk --k 5`), or intersect a part of them."
+        hint = "Coarsen the tables first (`discreet risk measure --k 5`), or intersect a part of them."
         raise InputError("on", names, f"columns with at most {_MOST:,} pairs of classes", hint)
     meets: dict[tuple[str, str], bool] = {}
 

@@ -15,7 +15,7 @@ from discreet.risk.ladder import Ladder
 from discreet.risk.mondrian import Boxes
 from discreet.risk.records import CodedColumn, Records, classes_of
 
-__all__ = ["Linkage", "link"]
+__all__ = ["Linkage", "link", "match_rows", "same_codes"]
 
 Codes = NDArray[np.int64]
 
@@ -78,12 +78,14 @@ def link(
         if tuple(names) != released.quasi:
             raise InputError("on", names, "the columns that were coarsened", among=released.quasi)
         rows = released.records
-        theirs = [_same_codes(people[name], column) for name, column in zip(names, released.columns, strict=True)]
+        theirs = [same_codes(people[name], column) for name, column in zip(names, released.columns, strict=True)]
         of_rows, of_people = _locate(released, theirs)
     else:
         rows = Records.read(released, [*names, *(name for name in (sensitive, person) if name)])
-        theirs = [_same_codes(people[name], rows[name]) for name in names]
-        of_rows, of_people = _match([rows[name].codes for name in names], theirs, [rows[name].size for name in names])
+        theirs = [same_codes(people[name], rows[name]) for name in names]
+        of_rows, of_people = match_rows(
+            [rows[name].codes for name in names], theirs, [rows[name].size for name in names]
+        )
     many = int(max(of_rows.max(), of_people.max())) + 1
     here, there = np.bincount(of_rows, minlength=many), np.bincount(of_people[of_people >= 0], minlength=many)
     found = (of_people >= 0) & (here[of_people] > 0)
@@ -98,13 +100,13 @@ def link(
     return Linkage(people.rows, int(found.sum()), int(single.sum()), right, told, nearly)
 
 
-def _same_codes(column: CodedColumn, other: CodedColumn) -> Codes:
+def same_codes(column: CodedColumn, other: CodedColumn) -> Codes:
     """The codes that `other` gives to the values of `column`; -1 for values it does not have."""
     place = {value: code for code, value in enumerate(other.values)}
     return np.array([place.get(value, -1) for value in column.values], dtype=np.int64)[column.codes]
 
 
-def _match(rows: list[Codes], people: list[Codes], sizes: list[int]) -> tuple[Codes, Codes]:
+def match_rows(rows: list[Codes], people: list[Codes], sizes: list[int]) -> tuple[Codes, Codes]:
     """Class numbers that rows and people share; -1 for people with a value that no row has."""
     many = len(rows[0])
     stacked = [np.concatenate([a, np.maximum(b, 0)]) for a, b in zip(rows, people, strict=True)]
@@ -130,7 +132,7 @@ def _locate(released: AnonymizedTable, people: list[Codes]) -> tuple[Codes, Code
                 for ladder, step, codes in zip(ladders, steps, people, strict=True)
             ]
             coarse = [released.records[name] for name in released.quasi]
-            return _match([one.codes for one in coarse], climbed, [one.size for one in coarse])
+            return match_rows([one.codes for one in coarse], climbed, [one.size for one in coarse])
 
 
 def _group(ladder: Ladder, step: int) -> Codes:
@@ -141,4 +143,4 @@ def _right(rows: CodedColumn, people: CodedColumn, of_rows: Codes, of_people: Co
     """How many of the people linked one-to-one were linked to their own row."""
     owner = np.full(int(max(of_rows.max(), of_people.max())) + 1, -1, dtype=np.int64)
     owner[of_rows] = rows.codes
-    return int((owner[of_people[single]] == _same_codes(people, rows)[single]).sum())
+    return int((owner[of_people[single]] == same_codes(people, rows)[single]).sum())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -13,9 +12,10 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError
 from discreet.risk.population import Population, estimate_population
-from discreet.risk.records import Classes, CodedColumn, Records, classes_of
+from discreet.risk.records import Classes, CodedColumn, Records, classes_of, once_each
+from discreet.risk.singling import Telling, single_out
 
-__all__ = ["PROMISE", "Anonymity", "Diversity", "Telling", "anonymity", "diversity"]
+__all__ = ["PROMISE", "Anonymity", "Diversity", "anonymity", "closeness", "diversity", "join_names", "read_names"]
 
 Floats = NDArray[np.float64]
 
@@ -27,7 +27,9 @@ class Diversity:
     `distinct`: the fewest different values in a class (distinct l-diversity). `entropy`: the least exp(entropy) of a
     class (entropy l-diversity). `closeness`: the largest distance of a class's distribution from everybody's
     (t-closeness), by half the sum of differences for names and by the earth mover's distance for ordered values.
-    `told`: rows in classes with a single value: who finds the class knows the secret.
+    `gain`: the largest (p - q) / q of a value with share p in a class and q among everybody (beta-likeness).
+    `commonest`: the largest share that one value has in a class. `told`: rows in classes with a single value: who finds
+    the class knows the secret.
     """
 
     column: str
@@ -35,6 +37,8 @@ class Diversity:
     entropy: float
     closeness: float
     told: int
+    gain: float = 0.0
+    commonest: float = 1.0
 
 
 def diversity(name: str, secret: CodedColumn, classes: Classes) -> Diversity:
@@ -46,14 +50,28 @@ def diversity(name: str, secret: CodedColumn, classes: Classes) -> Diversity:
     distinct = np.bincount(which, minlength=many)
     entropy = np.bincount(which, weights=-share * np.log(share), minlength=many)
     everybody = np.bincount(secret.codes, minlength=secret.size) / len(secret.codes)
-    far = _ordered if secret.ordered and secret.size > 1 else _named
     return Diversity(
         name,
         int(distinct.min()),
         math.exp(float(entropy.min())),
-        float(far(which, value, share, everybody, many).max()),
+        float(closeness(secret, which, value, share, everybody, many).max()),
         int(classes.sizes[distinct == 1].sum()),
+        max(float((share / everybody[value]).max()) - 1, 0.0),
+        float(share.max()),
     )
+
+
+def closeness(
+    secret: CodedColumn,
+    which: NDArray[np.int64],
+    value: NDArray[np.int64],
+    share: Floats,
+    everybody: Floats,
+    many: int,
+) -> Floats:
+    """How far each of `many` classes is from everybody; `share` is that of `value` in class `which`, sorted by both."""
+    far = _ordered if secret.ordered and secret.size > 1 else _named
+    return far(which, value, share, everybody, many)
 
 
 def _named(which: NDArray[np.int64], value: NDArray[np.int64], share: Floats, everybody: Floats, many: int) -> Floats:
@@ -87,19 +105,10 @@ def _ordered(which: NDArray[np.int64], value: NDArray[np.int64], share: Floats, 
 
 
 PROMISE = (
-    "What k does not promise: that nobody's secret is told (a class may share one), that several releases together "
-    "stay anonymous, or that someone who knows more than these columns learns nothing. Noise under a budget does."
+    "What k does not promise: that nobody's secret is revealed (a class may share one), that several releases "
+    "together stay anonymous, or that someone who knows more than these columns learns nothing. Noise under a budget "
+    "does."
 )
-
-_COMBINATIONS = 256  # column sets tried at most
-
-
-@dataclass(frozen=True, slots=True)
-class Telling:
-    """A set of columns, and how many rows it alone tells apart from all others."""
-
-    columns: tuple[str, ...]
-    alone: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +138,7 @@ class Anonymity:
         """In words, for someone who must decide whether to hand the table out."""
         share = self.alone / self.rows
         lines = [
-            f"{self.rows:,} rows; an outsider may know {_join(self.quasi)}.",
+            f"{self.rows:,} rows; an outsider may know {join_names(self.quasi)}.",
             f"k = {self.k}: the least protected look like {self.k - 1:,} others. "
             f"{self.alone:,} rows ({share:.1%}) look like nobody else; {self.classes:,} classes in all.",
         ]
@@ -140,12 +149,12 @@ class Anonymity:
         worst = [one for one in self.telling if one.alone][:5]
         if worst:
             lines.append("Few columns are enough:")
-            lines += [f"  {_join(one.columns)}: {one.alone:,} rows ({one.alone / self.rows:.1%})" for one in worst]
+            lines += [f"  {join_names(one.columns)}: {one.alone:,} rows ({one.alone / self.rows:.1%})" for one in worst]
         for one in self.sensitive:
             lines.append(
                 f"{one.column}: at least {one.distinct:,} different in a class (entropy {one.entropy:.2f}); a class is "
-                f"up to {one.closeness:.2f} away from everybody. "
-                f"{one.told:,} rows ({one.told / self.rows:.1%}) are in classes that share one value: it is told."
+                f"up to {one.closeness:.2f} away from everybody. {one.told:,} rows ({one.told / self.rows:.1%}) are in "
+                "classes that share one value, which is revealed."
             )
         if self.population is not None:
             lines.append(self.population.explain())
@@ -162,20 +171,25 @@ def anonymity(
     sensitive: Iterable[str] = (),
     few: int = 3,
     population_size: int | None = None,
+    person: str | None = None,
 ) -> Anonymity:
     """Measure a table: `quasi` columns can be known from elsewhere, `sensitive` ones are what must not be learned.
 
-    Every set of up to `few` of the quasi columns is tried by itself. This reads the table as it is and tells its owner
-    the truth about it; what it says is not private.
+    Every set of up to `few` of the quasi columns is tried by itself. With `person`, the column that says whose row it
+    is, rows of one person that look alike count as one: k counts people. This reads the table as it is and tells its
+    owner the truth about it; what it says is not private.
     """
-    known, secret = _names(quasi, "quasi"), _names(sensitive, "sensitive")
+    known, secret = read_names(quasi, "quasi"), read_names(sensitive, "sensitive")
     if not known:
         raise InputError("quasi", [], "at least one column that an outsider may know")
     if both := sorted(set(known) & set(secret)):
         raise InputError("sensitive", both, "different from the quasi columns")
     if isinstance(few, bool) or not isinstance(few, int) or few < 1:
         raise InputError("few", few, "a whole number of at least 1")
-    records = Records.read(data, [*known, *secret])
+    if person in (*known, *secret):
+        raise InputError("person", person, "a column that is neither quasi nor sensitive")
+    table = Records.read(data, [*known, *secret, *([person] if person else [])])
+    records = table if person is None else once_each(table, [person, *known])
     classes = classes_of([records[name] for name in known])
     return Anonymity(
         rows=records.rows,
@@ -185,23 +199,20 @@ def anonymity(
         alone=int((classes.sizes == 1).sum()),
         below={k: int(classes.sizes[classes.sizes < k].sum()) for k in (2, 3, 5, 10, 20)},
         average_risk=len(classes.sizes) / records.rows,
-        telling=_telling(records, known, few, classes),
-        sensitive=tuple(diversity(name, records[name], classes) for name in secret),
+        telling=single_out(records, known, few, person),
+        sensitive=tuple(_diversity(table, known, name, person) for name in secret),
         population=None if population_size is None else estimate_population(classes, population_size),
     )
 
 
-def _telling(records: Records, known: Sequence[str], few: int, classes: Classes) -> tuple[Telling, ...]:
-    """Small sets first; a set of all columns is known already."""
-    found = []
-    tried = itertools.chain.from_iterable(itertools.combinations(known, many) for many in range(1, few + 1))
-    for names in itertools.islice(tried, _COMBINATIONS):
-        sizes = classes.sizes if len(names) == len(known) else classes_of([records[name] for name in names]).sizes
-        found.append(Telling(names, int((sizes == 1).sum())))
-    return tuple(sorted(found, key=lambda one: (-one.alone, len(one.columns), one.columns)))
+def _diversity(table: Records, known: Sequence[str], name: str, person: str | None) -> Diversity:
+    """Of rows, or of people: then each counts once for a value."""
+    rows = table if person is None else once_each(table, [person, *known, name])
+    return diversity(name, rows[name], classes_of([rows[one] for one in known]))
 
 
-def _names(names: Iterable[str], field: str) -> tuple[str, ...]:
+def read_names(names: Iterable[str], field: str) -> tuple[str, ...]:
+    """Names of columns, from a list or from text with commas."""
     found = tuple(names.split(",")) if isinstance(names, str) else tuple(names)
     found = tuple(name.strip() if isinstance(name, str) else name for name in found)
     if any(not isinstance(name, str) or not name for name in found) or len(set(found)) < len(found):
@@ -209,5 +220,6 @@ def _names(names: Iterable[str], field: str) -> tuple[str, ...]:
     return found
 
 
-def _join(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
+    """Names in a sentence."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

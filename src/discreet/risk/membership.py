@@ -11,9 +11,22 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError, Phrase
 
-__all__ = ["Membership", "judge_membership"]
+__all__ = ["RATES", "Membership", "judge_membership", "most_named"]
 
 Floats = NDArray[np.float64]
+
+RATES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, *(step / 20 for step in range(2, 20)))
+"""Parts of others falsely accused at which an attack is judged."""
+
+
+def most_named(accused: float, epsilon: float, delta: float = 0.0) -> float:
+    """The largest part of members that any attack names, on average, who accuses so many of the others falsely.
+
+    >>> round(most_named(0.01, 1), 4), round(most_named(0.5, math.log(3)), 4), most_named(0.25, 800)
+    (0.0272, 0.8333, 1.0)
+    """
+    large = math.exp(min(epsilon, 700.0))
+    return max(accused, min(1.0, large * accused + delta, 1 - (1 - delta - accused) / large))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +48,12 @@ class Membership:
         """Plain values."""
         return asdict(self)
 
+    def at(self, accused: float) -> float:
+        """The part of members named where so many of others are accused: one of `accused`."""
+        if accused not in self.accused:
+            raise InputError("accused", accused, among=[f"{rate:g}" for rate in self.accused])
+        return self.caught[self.accused.index(accused)]
+
     def at_most(self, epsilon: float, delta: float = 0.0) -> float:
         """The largest advantage any attack has against an (epsilon, delta)-private model.
 
@@ -44,12 +63,10 @@ class Membership:
 
     def explain(self) -> str:
         """In words."""
-        at = dict(zip(self.accused, self.caught, strict=True))
-        low = min((rate for rate in at if rate >= 0.01), default=1.0)
+        few = max(0.01, min(rate for rate in self.accused if rate * self.others >= 1 or rate == self.accused[-1]))
         return (
-            f"Told apart {self.members:,} members and {self.others:,} others: the attack's advantage over guessing is "
-            f"{self.advantage:.1%} (area {self.area:.3f}); accusing {low:.0%} of others falsely, it names "
-            f"{at.get(low, 1.0):.1%} of members."
+            f"Told apart {self.members:,} members and {self.others:,} others: accusing {few:.0%} of others falsely, "
+            f"the attack names {self.at(few):.1%} of members (area {self.area:.3f}, advantage {self.advantage:.1%})."
         )
 
     def __str__(self) -> str:
@@ -62,13 +79,14 @@ def judge_membership(members: Floats, others: Floats) -> Membership:
     """
     inside, outside = (np.asarray(scores, dtype=np.float64).ravel() for scores in (members, others))
     for field, scores in (("members", inside), ("others", outside)):
-        if len(scores) < 2 or not np.isfinite(scores).all():
-            raise InputError(field, Phrase(f"{len(scores)} scores"), "at least two finite scores")
+        if len(scores) < 2:
+            raise InputError(field, Phrase("one of them" if len(scores) else "none"), "at least two scores")
+        if not np.isfinite(scores).all():
+            raise InputError(field, Phrase("some that are not"), "finite scores")
     levels = np.unique(np.concatenate([inside, outside]))[::-1]
     named = (len(inside) - np.searchsorted(np.sort(inside), levels, side="left")) / len(inside)
     accused = (len(outside) - np.searchsorted(np.sort(outside), levels, side="left")) / len(outside)
     x, y = np.concatenate([[0.0], accused]), np.concatenate([[0.0], named])
     area = float(((x[1:] - x[:-1]) * (y[1:] + y[:-1]) / 2).sum())
-    rates = (0.001, 0.01, 0.02, 0.05, *(place / 20 for place in range(2, 20)))
-    caught = tuple(float(y[x <= rate].max()) for rate in rates)
-    return Membership(len(inside), len(outside), area, float((y - x).max()), rates, caught)
+    caught = tuple(float(y[x <= rate].max()) for rate in RATES)
+    return Membership(len(inside), len(outside), area, float((y - x).max()), RATES, caught)

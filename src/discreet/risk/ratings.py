@@ -6,8 +6,9 @@ days a little off. Rare films count more. Nearly everybody has few films in comm
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +19,7 @@ from discreet.core.mechanism import Bits
 from discreet.errors import InputError
 from discreet.mechanisms import Laplace
 from discreet.noise.bits import SystemBits
+from discreet.risk.attack_result import AttackResult, check_epsilon, check_size
 from discreet.risk.draws import draw_even
 from discreet.show import Axis, Line, Picture, Scale, lines, share
 
@@ -43,7 +45,7 @@ class Ratings:
 
 
 @dataclass(frozen=True, slots=True)
-class RatingLinks:
+class RatingLinks(AttackResult):
     """The share of people found by so many known ratings, and what a private release leaves of that."""
 
     people: int
@@ -55,6 +57,8 @@ class RatingLinks:
     """Found by scores alone."""
     learned: float
     """The part of a target's other films that the row linked to it has, with the most known ratings and days."""
+    learned_counts: float
+    """The same of rows drawn from exact counts: what publishing counts instead of rows does without any noise."""
     learned_private: float
     """The same of rows drawn from counts under a budget."""
     learned_nobody: float
@@ -63,24 +67,30 @@ class RatingLinks:
     error: float
     """How far off, relatively and on average, the share of all views is that a popular film has in private counts."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
-
-    def explain(self) -> str:
-        """In words."""
+    def details(self) -> list[str]:
+        """Rows that are found, and what counts have of them, exact and under a budget."""
         along = ", ".join(
             f"{one:.0%} by {many} ({other:.0%} without days)"
             for many, one, other in zip(self.known, self.with_days, self.without_days, strict=True)
         )
-        return (
+        return [
             f"Ratings of {self.people:,} people for {FILMS} films, without names. Of {self.targets:,} of them a few "
             f"ratings are known, scores within one and days within two weeks. Found: {along}. The row that is found "
-            f"tells {self.learned:.0%} of their other films.\n"
+            f"tells {self.learned:.0%} of their other films.",
             f"Counts of films and scores under epsilon = {self.epsilon:g} a person ({LIMIT} ratings of each), and rows "
             f"drawn from them: the nearest row has {self.learned_private:.0%} of their other films; somebody else's "
             f"own row has {self.learned_nobody:.0%}. The price: there are no rows of anybody, and the share of views "
-            f"that one of the {_TOP} most seen films has is off by {self.error:.0%}, on average."
+            f"that one of the {_TOP} most seen films has is off by {self.error:.0%}, on average.",
+            f"Rows drawn from exact counts have {self.learned_counts:.0%}: counts stop this attack without any noise. "
+            "What the epsilon adds: the difference of this month's counts and the next tells nobody's ratings.",
+        ]
+
+    def conclusion(self) -> str:
+        """What stops the link, and what the epsilon is for."""
+        last = len(self.known) - 1
+        return (
+            f"{self.with_days[last]:.0%} of people are found by {self.known[last]} known ratings because a sparse row "
+            "is a name; counts have no rows to link, and under an epsilon they do not tell of one person either."
         )
 
     def picture(self) -> Picture:
@@ -93,8 +103,11 @@ class RatingLinks:
             "People found in a table of ratings without names",
             series,
             x=Axis(Scale(0, max(self.known)), "ratings known of a person"),
-            y=Axis(Scale(0, 1), "people found", share),
-            levels=[(f"other films learned, epsilon = {self.epsilon:g}", self.learned_private)],
+            y=Axis(Scale(0, 1), "people found, films learned", share),
+            levels=[
+                (f"their other films, from counts, epsilon = {self.epsilon:g}", self.learned_private),
+                ("their other films, from a stranger's row", self.learned_nobody),
+            ],
         )
 
 
@@ -111,7 +124,7 @@ def draw_ratings(people: int, bits: Bits | None = None) -> Ratings:
 
 
 def release_ratings(ratings: Ratings, epsilon: float, bits: Bits | None = None) -> NDArray[np.int64]:
-    """Counts of films and scores under a budget.
+    """Counts of films and scores under a budget, or exact, of as many ratings of each person, where it is infinite.
 
     Guarantee: epsilon-private for one person added or removed with all their ratings: `LIMIT` of them count, chosen by
     chance, and noise is Laplace of LIMIT / epsilon on every count. Films and scores are public.
@@ -122,6 +135,8 @@ def release_ratings(ratings: Ratings, epsilon: float, bits: Bits | None = None) 
     kept = np.zeros_like(ratings.scores)
     np.put_along_axis(kept, chosen, np.take_along_axis(ratings.scores, chosen, axis=1), axis=1)
     counts = np.stack([(kept == score).sum(axis=0) for score in range(1, SCORES + 1)], axis=1)
+    if epsilon == math.inf:
+        return np.asarray(counts, dtype=np.int64)
     noise = Laplace(LIMIT / Fraction(epsilon))
     return noise.release(counts.astype(np.int64).ravel(), bits=source).reshape(counts.shape)
 
@@ -145,23 +160,23 @@ def link_ratings(
     bits: Bits | None = None,
 ) -> RatingLinks:
     """Draw a table, learn a few ratings of some people, and find their rows; then try rows from a private release."""
-    if isinstance(people, bool) or not isinstance(people, int) or not 50 <= people <= 20_000:
-        raise InputError("people", people, "a whole number from 50 to 20,000")
-    if not 0 < epsilon < float("inf"):
-        raise InputError("epsilon", epsilon, "more than zero")
+    check_size("people", people, 50, 20_000)
+    check_epsilon(epsilon)
     many = min(people, _TARGETS) if targets is None else targets
-    if not 1 <= many <= people:
-        raise InputError("targets", targets, f"a whole number from 1 to {people:,}")
+    check_size("targets", many, 1, people)
     if not known or min(known) < 1 or max(known) > 20:
         raise InputError("known", list(known), "numbers of ratings from 1 to 20")
     source = SystemBits() if bits is None else bits
     table = draw_ratings(people, source)
     counts = release_ratings(table, epsilon, source)
-    made = _rows_from(counts, people, 2 * LIMIT / epsilon, source)
+    made = [
+        _rows_from(counts, people, 2 * LIMIT / epsilon, source),
+        _rows_from(release_ratings(table, math.inf, source), people, 0, source),
+    ]
     able = np.flatnonzero((table.scores > 0).sum(axis=1) > max(known))[:many]
     weight = 1 / np.log(2 + (table.scores > 0).sum(axis=0))
     found = np.zeros((2, len(known)))
-    learned = np.zeros(3)
+    learned = np.zeros(4)
     for target in able:
         films = np.flatnonzero(table.scores[target])
         order = films[np.argsort(draw_even(source, len(films)))]
@@ -175,9 +190,10 @@ def link_ratings(
             found[1, place] += without == target
         rest = order[max(known) :]
         row = _nearest(table, order[: max(known)], score[: max(known)], day[: max(known)], weight)
-        fake = _nearest(made, order[: max(known)], score[: max(known)], None, weight)
+        fakes = [_nearest(rows, order[: max(known)], score[: max(known)], None, weight) for rows in made]
         other = (target + 1 + int(draw_even(source, 1)[0] * (people - 1))) % people
-        shown = (table.scores[row], made.scores[fake], table.scores[other])
+        drawn = [rows.scores[fake] for rows, fake in zip(made, fakes, strict=True)]
+        shown = (table.scores[row], *drawn, table.scores[other])
         learned += [float((scores[rest] > 0).mean()) for scores in shown]
     shares = found / max(1, len(able))
     told = learned / max(1, len(able))
@@ -188,8 +204,9 @@ def link_ratings(
         tuple(shares[0].tolist()),
         tuple(shares[1].tolist()),
         float(told[0]),
-        float(told[1]),
         float(told[2]),
+        float(told[1]),
+        float(told[3]),
         float(epsilon),
         _off(table, counts),
     )

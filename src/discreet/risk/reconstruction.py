@@ -7,167 +7,186 @@ nearly all of them. Noise that a budget pays for is too large for that, however 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import ClassVar
 
 from discreet.core.mechanism import Bits
-from discreet.errors import InputError, Phrase
+from discreet.errors import InputError
 from discreet.mechanisms import Laplace
-from discreet.noise.bits import SystemBits, words
-from discreet.show import Axis, Line, Picture, Scale, lines, share
+from discreet.noise.bits import SystemBits
+from discreet.risk.attack_result import AttackResult, check_epsilon, check_size, most_right
+from discreet.risk.bit_solver import WAYS, rebuild_bits
+from discreet.risk.draws import draw_bits
+from discreet.risk.subset_counts import Floats, curator_answers, random_halves, sloppy_answers
+from discreet.show import Axis, Line, Picture, Scale, brief, lines, share
 
-__all__ = ["WAYS", "Guess", "curator_answers", "random_questions", "rebuild_bits", "reconstruct", "sloppy_answers"]
+__all__ = ["ERRORS", "Guess", "Reconstruction", "reconstruct"]
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-WAYS = ("squares", "program")
-
-_TURNS = 60  # steps of conjugate gradients
-_LARGEST = 50_000
+ERRORS = (0.1, 0.25, 0.5, 1.0, 4.0)
+"""How far answers are off without a budget, in square roots of the number of people."""
+_LARGEST = 100_000
+_CONTROL = 0.25  # the error, in square roots of people, that the control's epsilon buys
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """How an attack went: the part of the bits that it got right, where coin flips get half."""
+    """One run: the part of the bits that it got right, where coin flips get half."""
 
+    error: float
+    """How far answers were off: the bound E, or what noise stays within 95 times in 100."""
+    squares: float | None
+    """Found by least squares."""
+    program: float | None
+    """Found by the linear program."""
+    epsilon: float | None = None
+    """None: without a budget."""
+
+    @property
+    def right(self) -> float:
+        """What the better of the two found."""
+        return max(found for found in (self.squares, self.program) if found is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Reconstruction(AttackResult):
+    """Bits rebuilt from sloppy counts, from the same counts under a budget, and under one that is far too large."""
+
+    derived: ClassVar[tuple[str, ...]] = ("most",)
     people: int
     questions: int
-    error: float
-    """How far answers were off: the bound E, or the 95% half-width of the noise."""
-    right: float
-    way: str
+    sloppy: tuple[Guess, ...]
+    """Without a budget, at each error."""
+    private: Guess | None
+    """Under the stated epsilon for all counts together."""
+    control: Guess | None
+    """The same noise at an epsilon so large that counts are as good as those without a budget."""
+    one_count: float | None
+    """How far off one count alone would be under the stated epsilon, 95 times in 100."""
 
-    def explain(self) -> str:
-        """In words."""
-        scale = self.error / self.people**0.5
+    @property
+    def most(self) -> float | None:
+        """What no attack on answers under the stated epsilon finds more of, on average."""
+        return None if self.private is None or self.private.epsilon is None else most_right(self.private.epsilon)
+
+    def scaled(self, error: float) -> float:
+        """An error in square roots of the number of people."""
+        return error / math.sqrt(self.people)
+
+    def details(self) -> list[str]:
+        """A line for each error, and for each epsilon."""
+        told = [f"{self.questions:,} counts over random halves of {self.people:,} people, each with one secret bit."]
+        told += [
+            f"Each count off by up to {brief(guess.error)} ({self.scaled(guess.error):.2g} times the square root of "
+            f"the people): {_ways(guess)} of the bits found."
+            for guess in self.sloppy
+        ]
+        if self.private is None or self.control is None or self.most is None or self.one_count is None:
+            return told
+        told.append(
+            f"Under epsilon = {self.private.epsilon:g} for all counts together each is off by up to "
+            f"{brief(self.private.error)}, 95 times in 100: {_ways(self.private)} found, where coin flips find half "
+            f"and no attack, this or another, more than {self.most:.1%} on average. The price: one count alone would "
+            f"have been off by up to {brief(self.one_count)}."
+        )
+        told.append(
+            f"The same noise at epsilon = {self.control.epsilon:,g} (each count off by up to "
+            f"{brief(self.control.error)}): {_ways(self.control)} found. It is the size of the noise that stops the "
+            "attack, and nothing else."
+        )
+        return told
+
+    def conclusion(self) -> str:
+        """Why asking more does not help."""
+        best = max(self.sloppy, key=lambda guess: guess.right, default=None)
+        without = (
+            f"{best.right:.0%} of the secrets follow from counts that were each off by no more than {brief(best.error)}"
+            if best is not None
+            else "Counts that are each nearly right tell everybody's secret"
+        )
+        if self.private is None:
+            return f"{without}."
         return (
-            f"{self.questions:,} counts over {self.people:,} people, each off by up to {self.error:,.4g} "
-            f"({scale:.2g} times the square root of the people): {self.right:.1%} of the secret bits are right."
+            f"{without}, and {self.private.right:.0%} under epsilon = {self.private.epsilon:g}, because one budget is "
+            f"for all {self.questions:,} of them: the noise on each grows with their number."
         )
 
-    def __str__(self) -> str:
-        return self.explain()
+    def picture(self) -> Picture:
+        """The part of the bits found against the error of the answers, and where coin flips stand."""
+        budgets = [guess for guess in (self.control, self.private) if guess is not None]
+        series = [
+            Line(f"{label}{name}", tuple(points), loose=loose)
+            for label, guesses, loose in (("", self.sloppy, False), ("under a budget, ", budgets, True))
+            for name, way in (("least squares", "squares"), ("linear program", "program"))
+            if (points := [(self.scaled(one.error), found) for one in guesses if (found := getattr(one, way))])
+        ]
+        errors = Scale.around([x for line in series for x, _ in line.points], log=True, room=0.2)
+        levels = [("coin flips", 0.5)]
+        if self.private is not None and self.most is not None:
+            levels.append((f"the most under epsilon = {self.private.epsilon:g}, on average", self.most))
+        return lines(
+            "Secrets rebuilt from counts",
+            series,
+            x=Axis(errors, "error of an answer / square root of people"),
+            y=Axis(Scale(0.4, 1), "secret bits found", share),
+            levels=levels,
+        )
 
 
-def random_questions(people: int, questions: int, bits: Bits | None = None) -> NDArray[np.int8]:
-    """Random halves of the people, a row a question, as +1 (asked about) and 0."""
-    source = SystemBits() if bits is None else bits
-    wide = words(source, questions * ((people + 63) // 64)).view(np.uint8).reshape(questions, -1)
-    return np.unpackbits(wide, axis=1)[:, :people].view(np.int8)
-
-
-def sloppy_answers(asked: NDArray[np.int8], secret: Flags, error: float, bits: Bits | None = None) -> Floats:
-    """Counts off by something uniform within +-error: what a server without a budget might think is enough."""
-    source = SystemBits() if bits is None else bits
-    off = (words(source, len(asked)) >> np.uint64(11)) * 2.0**-53 * 2 - 1
-    return _counts(asked, secret) + error * off
-
-
-def curator_answers(asked: NDArray[np.int8], secret: Flags, epsilon: float, bits: Bits | None = None) -> Floats:
-    """The same counts under one budget: epsilon shared by all questions, exact Laplace noise on each.
-
-    Guarantee: epsilon-private if one person's bit changes: each count moves by at most one, and the shares add up.
-    """
-    share = Fraction(epsilon) / len(asked)
-    return Laplace(1 / share).release(_counts(asked, secret), bits=bits).astype(np.float64)
-
-
-def _counts(asked: NDArray[np.int8], secret: Flags) -> NDArray[np.int64]:
-    """By sums of few rows at a time: exact, and no copy of the questions as numbers."""
-    found = np.empty(len(asked), dtype=np.int64)
-    chosen = np.flatnonzero(secret)
-    for start in range(0, len(asked), 512):
-        found[start : start + 512] = asked[start : start + 512, chosen].sum(axis=1, dtype=np.int64)
-    return found
-
-
-def rebuild_bits(asked: NDArray[np.int8], answers: Floats, way: str = "squares") -> Flags:
-    """Bits that fit the answers: by least squares, or by the linear program that makes the largest miss least."""
-    if way not in WAYS:
-        raise InputError("way", way, among=WAYS)
-    return _by_squares(asked, answers) if way == "squares" else _by_program(asked, answers)
-
-
-def _by_squares(asked: NDArray[np.int8], answers: Floats) -> Flags:
-    """Conjugate gradients on the normal equations, centred so that the questions are nearly orthogonal."""
-    people = asked.shape[1]
-    half = answers - asked.sum(axis=1, dtype=np.int64) / 2  # bits as +-1/2
-    matrix = asked.astype(np.float32)
-    found = np.zeros(people, dtype=np.float32)
-    rest = matrix.T @ half.astype(np.float32)
-    turn, size = rest.copy(), float(rest @ rest)
-    start = size
-    for _ in range(_TURNS):
-        pushed = matrix.T @ (matrix @ turn)
-        step = size / max(float(turn @ pushed), 1e-30)
-        found += step * turn
-        rest -= step * pushed
-        size, before = float(rest @ rest), size
-        if size <= 1e-8 * start:
-            break
-        turn = rest + (size / before) * turn
-    return np.asarray(found > 0)
-
-
-def _by_program(asked: NDArray[np.int8], answers: Floats) -> Flags:
-    from scipy.optimize import linprog
-
-    questions, people = asked.shape
-    rows = np.hstack([asked.astype(float), -np.ones((questions, 1))])
-    both = np.vstack([rows, np.hstack([-asked.astype(float), -np.ones((questions, 1))])])
-    cost = np.zeros(people + 1)
-    cost[-1] = 1
-    bounds = [(0, 1)] * people + [(0, None)]
-    found = linprog(cost, A_ub=both, b_ub=np.concatenate([answers, -answers]), bounds=bounds, method="highs")
-    if found.x is None:
-        raise InputError("answers", Phrase("NaN or infinity"), "finite numbers")
-    return np.asarray(found.x[:people] > 0.5)
+def _ways(guess: Guess) -> str:
+    known = (("least squares", guess.squares), ("the linear program", guess.program))
+    return " and ".join(f"{found:.1%} by {name}" for name, found in known if found is not None)
 
 
 def reconstruct(
     people: int = 1000,
     *,
     questions: int | None = None,
-    errors: Sequence[float] = (0.1, 0.25, 0.5, 1, 4),
+    errors: Sequence[float] = ERRORS,
     epsilon: float | None = 1,
-    way: str = "squares",
-) -> list[Guess]:
-    """The attack on made-up secrets: at errors of so many square roots of the people, and under a budget of epsilon."""
-    if isinstance(people, bool) or not isinstance(people, int) or not 2 <= people <= _LARGEST:
-        raise InputError("people", people, f"a whole number from 2 to {_LARGEST:,}")
+    way: str = "both",
+    bits: Bits | None = None,
+) -> Reconstruction:
+    """The attack on made-up secrets: at errors of so many square roots of the people, and under a budget of epsilon.
+
+    `way` is least squares (`squares`), the linear program (`program`), or both.
+
+    >>> found = reconstruct(300, errors=(0.1,), epsilon=1)
+    >>> found.sloppy[0].right > 0.95, found.private.right < 0.7
+    (True, True)
+    """
+    check_size("people", people, 2, _LARGEST)
     many = 4 * people if questions is None else questions
-    if isinstance(many, bool) or not isinstance(many, int) or many < 1:
-        raise InputError("questions", questions, "a whole number of at least 1")
-    if epsilon is not None and not 0 < epsilon < float("inf"):
-        raise InputError("epsilon", epsilon, "more than zero")
-    secret = np.asarray(random_questions(people, 1)[0] > 0)
-    asked = random_questions(people, many)
-
-    def went(error: float, answers: Floats) -> Guess:
-        return Guess(people, many, error, float((rebuild_bits(asked, answers, way) == secret).mean()), way)
-
-    found = [went(error * people**0.5, sloppy_answers(asked, secret, error * people**0.5)) for error in errors]
+    check_size("questions", many, 1, 16 * _LARGEST)
     if epsilon is not None:
-        width = float(Laplace(many / Fraction(epsilon)).error(0.95))
-        found.append(went(width, curator_answers(asked, secret, epsilon)))
-    return found
+        check_epsilon(epsilon)
+    if way not in (*WAYS, "both"):
+        raise InputError("way", way, among=(*WAYS, "both"))
+    if not errors and epsilon is None:
+        raise InputError("errors", [], "at least one error, where there is no epsilon")
+    if wrong := [error for error in errors if not 0 <= error < math.inf]:
+        raise InputError("errors", wrong[0], "numbers of at least zero")
+    source = SystemBits() if bits is None else bits
+    secret = draw_bits(source, people)
+    asked = random_halves(people, many, source)
+    root = math.sqrt(people)
 
+    def guess(error: float, answers: Floats, budget: float | None = None) -> Guess:
+        found = [
+            float((rebuild_bits(asked, answers, name) == secret).mean()) if way in (name, "both") else None
+            for name in WAYS
+        ]
+        return Guess(error, found[0], found[1], budget)
 
-def picture(guesses: Sequence[Guess], epsilon: float | None) -> Picture:
-    """The part of the bits found against the error of the answers, and where coin flips stand."""
-    points = [(guess.error / guess.people**0.5, guess.right) for guess in guesses]
-    many = len(points) - (epsilon is not None)
-    series = [Line("without a budget", tuple(points[:many]), loose=True)] if many else []
-    series += [Line("under a budget", tuple(points[many:]), loose=True)] if points[many:] else []
-    errors = Scale.around([error for error, _ in points], log=True, room=0.2)
-    return lines(
-        "Secrets rebuilt from counts",
-        series,
-        x=Axis(errors, "error of an answer / square root of people"),
-        y=Axis(Scale(0.4, 1), "secret bits found", share),
-        levels=[("coin flips", 0.5)],
-    )
+    def under(budget: float) -> Guess:
+        width = float(Laplace(many / Fraction(budget)).error(0.95))
+        return guess(width, curator_answers(asked, secret, budget, source), budget)
+
+    sloppy = tuple(guess(error * root, sloppy_answers(asked, secret, error * root, source)) for error in errors)
+    if epsilon is None:
+        return Reconstruction(people, many, sloppy, None, None, None)
+    large = float(f"{max(epsilon, many * math.log(20) / (_CONTROL * root)):.2g}")
+    one_count = float(Laplace(1 / Fraction(epsilon)).error(0.95))
+    return Reconstruction(people, many, sloppy, under(epsilon), under(large), one_count)

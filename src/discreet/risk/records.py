@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from discreet.data.files import as_pattern
 from discreet.errors import InputError, Phrase
 
-__all__ = ["Classes", "CodedColumn", "Records", "classes_of"]
+__all__ = ["Classes", "CodedColumn", "Records", "classes_of", "once_each"]
 
 Codes = NDArray[np.int64]
 
@@ -183,6 +183,11 @@ class Classes:
         """Which rows look like no other."""
         return np.asarray(self.sizes[self.of] == 1)
 
+    def count_distinct(self, column: CodedColumn) -> Codes:
+        """How many different values of a column each class holds, such as people."""
+        pairs = np.unique(self.of * column.size + column.codes)
+        return np.bincount(pairs // column.size, minlength=len(self.sizes))
+
 
 def classes_of(columns: Sequence[CodedColumn]) -> Classes:
     """The classes of rows with equal values on all of `columns`, of which there is at least one.
@@ -194,11 +199,21 @@ def classes_of(columns: Sequence[CodedColumn]) -> Classes:
     """
     key, room = np.zeros(len(columns[0].codes), dtype=np.int64), 1
     for column in columns:
+        if column.size == 1:  # the same for all, as the coarsest groups are
+            continue
         if room * column.size >= _ROOM:
             key, room = _rank(key, room)
         key, room = key * column.size + column.codes, room * column.size
     of, many = _rank(key, room)
     return Classes(of, np.bincount(of, minlength=many))
+
+
+def once_each(records: Records, names: Sequence[str]) -> Records:
+    """One row for every combination of values on these columns: the first there is."""
+    classes = classes_of([records[name] for name in names])
+    first = np.full(len(classes.sizes), records.rows, dtype=np.int64)
+    np.minimum.at(first, classes.of, np.arange(records.rows))
+    return records.taken(np.sort(first))
 
 
 def _rank(key: Codes, room: int) -> tuple[Codes, int]:

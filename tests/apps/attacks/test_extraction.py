@@ -1,5 +1,7 @@
 """Secrets of single messages come out of a language model without a budget only."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -31,6 +33,8 @@ def test_secrets_come_out_without_a_budget_only(found):
     assert plain.exposure == pytest.approx(np.log2(CODES))
     assert private.verbatim < 3  # all three once in 10^12 by chance
     assert private.loss > plain.loss
+    assert found.control.epsilon is None
+    assert found.control.loss > plain.loss  # four steps
 
 
 def test_what_was_found_says_what_is_given_away_and_what_it_costs(found):
@@ -38,14 +42,24 @@ def test_what_was_found_says_what_is_given_away_and_what_it_costs(found):
     assert told["leaks"][0]["exposure"] == found.leaks[0].exposure
     assert "writes out 3 of 3 codes" in found.explain()
     assert "Loss on new messages" in found.explain()
+    assert told["control"]["exposure"] == found.control.exposure
     assert found.picture().to_svg().startswith("<svg")
 
 
 def test_a_rank_in_the_middle_gives_about_one_bit_away():
     leak = Leak(1.0, (CODES // 2, CODES // 2), ("", ""), 0, 0.5)
     assert leak.exposure == pytest.approx(1)
-    both = Extraction(2000, ("a", "b"), 1e-4, (Leak(None, (1, 1), ("", ""), 2, 0.4), leak))
+    plain = Leak(None, (1, 1), ("", ""), 2, 0.4)
+    both = Extraction(2000, ("a", "b"), 1e-4, (plain, leak), plain)
     assert "+25%" in both.explain()
+    assert "because no single message" in both.conclusion()
+    assert "A shorter training hides nothing" in both.explain()
+    assert "So short a training alone hides them" in replace(both, control=leak).explain()
+
+
+def test_a_budget_that_hides_nothing_is_not_said_to():
+    leaks = (Leak(None, (1, 1), ("", ""), 2, 0.4), Leak(900.0, (3, 40), ("", ""), 0, 0.41))
+    assert "too large to hide" in Extraction(2000, ("a", "b"), 1e-4, leaks, leaks[0]).conclusion()
 
 
 def test_chances_of_all_codes_are_those_of_their_digits():

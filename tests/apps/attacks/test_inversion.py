@@ -30,15 +30,19 @@ def test_faces_come_out_of_a_network_without_a_budget_only(found):
 def test_a_network_that_hides_people_does_not_recognise_them(found):
     assert found.plain.recognised > 0.5
     assert found.plain.recognised > found.private.recognised + 0.2
+    # The same recipe with next to no noise: what the noise does, and not clipping.
+    assert found.control.alike > found.private.alike
+    assert found.control.identified > 0.4
 
 
 def test_what_was_found_is_said_without_the_pictures(found):
-    assert set(found.to_dict()) == {"people", "epsilon", "delta", "plain", "raw", "private"}
+    assert set(found.to_dict()) == {"people", "epsilon", "delta", "plain", "raw", "private", "control", "conclusion"}
     assert found.to_dict()["plain"]["identified"] == found.plain.identified
-    assert "cannot tell them apart" in found.explain()
+    assert "good for nothing" in found.conclusion()
+    assert "which hides nobody" in found.explain()
     assert "The price" in found.explain()
     assert next(iter(found.pictures)) == "people"
-    assert len(found.pictures) == 4
+    assert len(found.pictures) == 5
     assert found.picture().to_svg().startswith("<svg")
 
 

@@ -4,24 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from discreet.errors import InputError
-from discreet.show import Picture
+from discreet.risk.attack_result import AttackResult
 
-__all__ = ["ATTACKS", "Attack", "Attacked", "find_attack"]
-
-
-class Attacked(Protocol):
-    """How an attack went: in words, and drawn."""
-
-    def explain(self) -> str:
-        """What is different without a budget, and what the budget costs."""
-        ...
-
-    def picture(self) -> Picture:
-        """The same drawn."""
-        ...
+__all__ = ["ATTACKS", "Attack", "find_attack"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +19,7 @@ class Attack:
     name: str
     title: str
     shows: str
-    run: Callable[[float], Attacked]
+    run: Callable[[float], AttackResult]
     epsilon: float = 1.0
     """The budget that is tried unless another is asked for."""
     extra: str = ""
@@ -45,21 +33,7 @@ class Attack:
         return f"discreet attack {self.name} {self.options}".rstrip()
 
 
-@dataclass(frozen=True, slots=True)
-class _Summary:
-    """What attacks say that have no picture of themselves in their result."""
-
-    words: str
-    chart: Picture
-
-    def explain(self) -> str:
-        return self.words
-
-    def picture(self) -> Picture:
-        return self.chart
-
-
-def _intersect(epsilon: float) -> Attacked:
+def _intersect(epsilon: float) -> AttackResult:
     from discreet.risk.intersection import intersect
 
     women = {"sex": "F", "age": "50-60", "zip": "191**"}
@@ -70,62 +44,55 @@ def _intersect(epsilon: float) -> Attacked:
     return intersect(*tables, on=list(women), sensitive="illness", epsilon=epsilon)
 
 
-def _averages(epsilon: float) -> Attacked:
+def _averages(epsilon: float) -> AttackResult:
     from discreet.risk.averages import solve_averages
 
     return solve_averages(epsilon=epsilon)
 
 
-def _difference(epsilon: float) -> Attacked:
+def _difference(epsilon: float) -> AttackResult:
     from discreet.risk.difference import difference_means, draw_salaries
 
     return difference_means(draw_salaries(1000, 2_000_000), epsilon, bound=2_000_000)
 
 
-def _reconstruct(epsilon: float) -> Attacked:
-    from discreet.risk.reconstruction import picture, reconstruct
+def _reconstruct(epsilon: float) -> AttackResult:
+    from discreet.risk.reconstruction import reconstruct
 
-    found = reconstruct(400, epsilon=epsilon)
-    words = (
-        "\n".join(guess.explain() for guess in found[:-1])
-        + f"\nUnder epsilon = {epsilon:g} for all counts together: {found[-1].explain()} Coin flips find half. "
-        "The price: so many counts share one budget that each says little; a few counts would be good."
-    )
-    return _Summary(words, picture(found, epsilon))
+    return reconstruct(400, epsilon=epsilon)
 
 
-def _census(epsilon: float) -> Attacked:
+def _census(epsilon: float) -> AttackResult:
     from discreet.risk.block_attack import attack_blocks
 
     return attack_blocks(8, 7, epsilon)
 
 
-def _ratings(epsilon: float) -> Attacked:
+def _ratings(epsilon: float) -> AttackResult:
     from discreet.risk.ratings import link_ratings
 
     return link_ratings(epsilon=epsilon)
 
 
-def _heatmap(epsilon: float) -> Attacked:
+def _heatmap(epsilon: float) -> AttackResult:
     from discreet.risk.heat_map import map_runs
 
     return map_runs(epsilon=epsilon)
 
 
-def _membership(epsilon: float) -> Attacked:
-    from discreet.apps.attacks.membership import attack_model, roc_picture
+def _membership(epsilon: float) -> AttackResult:
+    from discreet.apps.attacks.membership import attack_model
 
-    found = attack_model(epsilon=epsilon)
-    return _Summary(found.explain(), roc_picture(found))
+    return attack_model(epsilon=epsilon)
 
 
-def _inversion(epsilon: float) -> Attacked:
+def _inversion(epsilon: float) -> AttackResult:
     from discreet.apps.attacks.inversion import invert_faces
 
     return invert_faces(epsilon=epsilon)
 
 
-def _extract(epsilon: float) -> Attacked:
+def _extract(epsilon: float) -> AttackResult:
     from discreet.apps.attacks.extraction import extract_secrets
 
     return extract_secrets(epsilon=epsilon, curve=())

@@ -28,7 +28,8 @@ from discreet.apps.attacks.messages import (
     encode,
 )
 from discreet.apps.attacks.people import even, normal
-from discreet.errors import InputError, MissingExtraError
+from discreet.errors import MissingExtraError
+from discreet.risk.attack_result import AttackResult, check_epsilon, check_size
 from discreet.show import Bar, Picture, bars, brief, stack
 
 __all__ = ["Extraction", "Leak", "extract_secrets"]
@@ -70,7 +71,7 @@ class Leak:
 
 
 @dataclass(frozen=True, slots=True)
-class Extraction:
+class Extraction(AttackResult):
     """Secrets of single records, asked back from models with and without a budget."""
 
     records: int
@@ -78,14 +79,17 @@ class Extraction:
     delta: float
     leaks: tuple[Leak, ...]
     """The first without a budget, then by falling epsilon."""
+    control: Leak
+    """Trained for as many steps of the same size as the private ones, with neither clipping nor noise."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        leaks = [{**asdict(leak), "exposure": leak.exposure} for leak in self.leaks]
-        return {"records": self.records, "codes": CODES, **asdict(self), "leaks": leaks}
+        """Plain values, with the exposure of each model."""
+        leaks = [{**asdict(leak), "exposure": leak.exposure} for leak in (*self.leaks, self.control)]
+        plain = {"records": self.records, "codes": CODES, **AttackResult.to_dict(self)}
+        return {**plain, "leaks": leaks[:-1], "control": leaks[-1]}
 
-    def explain(self) -> str:
-        """In words."""
+    def details(self) -> list[str]:
+        """What each model gives away, and its loss."""
         many = len(self.secrets)
         plain, *private = self.leaks
         lines = [
@@ -100,12 +104,36 @@ class Extraction:
             f"{leak.loss / plain.loss - 1:+.0%}."
             for leak in private
         ]
-        lines.append("What many messages share is still learned; what one message says is not.")
-        return "\n".join(lines)
+        lines.append(
+            f"As many steps with neither clipping nor noise: {self.control.verbatim} written out, ranks "
+            f"{_listed(self.control.ranks)}, {self.control.exposure:.1f} bits. "
+            + (
+                "A shorter training hides nothing."
+                if self.control.exposure > _most_of_guesses(many)
+                else "So short a training alone hides them."
+            )
+        )
+        return lines
+
+    def conclusion(self) -> str:
+        """What is learned under a budget, and what not."""
+        plain, *private = self.leaks
+        best = private[0]
+        hidden = best.exposure <= _most_of_guesses(len(self.secrets)) and not best.verbatim
+        return (
+            f"A model without a budget gives away {plain.exposure:.1f} bits of a code that stood in one message, and "
+            f"{best.exposure:.1f} under epsilon = {best.epsilon:g}, "
+            + (
+                "because no single message may move it far and noise covers what it moves."
+                if hidden
+                else "which is more than a guess: this epsilon is too large to hide a message."
+            )
+        )
 
     def picture(self) -> Picture:
         """Bits given away, and the loss that is paid for it."""
         away = [Bar(leak.label, leak.exposure, series=int(leak.epsilon is not None)) for leak in self.leaks]
+        away.insert(1, Bar("as few steps, no clipping, no noise", self.control.exposure))
         away.append(Bar("a guess", _GUESS, series=2))
         paid = [Bar(leak.label, leak.loss, series=int(leak.epsilon is not None)) for leak in self.leaks]
         rows = [
@@ -113,6 +141,13 @@ class Extraction:
             bars("Loss on new messages, a letter", paid, format=lambda value: f"{value:.3f}"),
         ]
         return stack("Secrets in a language model", rows)
+
+
+def _most_of_guesses(many: int) -> float:
+    """What the mean exposure of so many guesses exceeds in one run of a thousand: each is exponential, nearly."""
+    from scipy.special import gammaincinv
+
+    return float(gammaincinv(many, 0.999)) * _GUESS / many
 
 
 def _listed(ranks: Sequence[int]) -> str:
@@ -133,16 +168,12 @@ def extract_secrets(
         from discreet.learn.trainer import train_losses
     except ImportError:
         raise MissingExtraError("learn", "jax") from None
-    for field, value, least, most in (
-        ("records", records, 2 * LOT, 5000),
-        ("secrets", secrets, 1, len(OWNERS)),
-        ("steps", steps, 1, 10_000),
-    ):
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise InputError(field, value, f"a whole number from {least:,} to {most:,}")
+    check_size("records", records, 2 * LOT, 5000)
+    check_size("secrets", secrets, 1, len(OWNERS))
+    check_size("steps", steps, 1, 10_000)
     budgets = sorted({float(epsilon), *map(float, curve)}, reverse=True)
-    if wrong := [budget for budget in budgets if not 0 < budget < 1000]:
-        raise InputError("epsilon", wrong[0], "more than zero and below 1000")
+    for budget in budgets:
+        check_epsilon(budget, 1000)
     planted = draw_secrets(secrets)
     texts = encode([*draw_messages(records - secrets), *(secret.text for secret in planted)])
     fresh = encode(draw_messages(_FRESH))
@@ -156,27 +187,28 @@ def extract_secrets(
     shape: dict[str, Any] = {"examples": records, "lot": LOT, "steps": steps, "bound": 1.0, "noise": "exact"}
     shape |= {"rate": _RATE, "optimizer": "adam"}
     recipes = {budget: Recipe.within(budget, DELTA, **shape) for budget in budgets}  # before anything is trained
-    leaks = [_judge(_train_plainly(start, texts), None, planted, fresh)]
+    leaks = [_judge(_train_plainly(start, texts, PLAIN_STEPS, PLAIN_LOT, _PLAIN_RATE), None, planted, fresh)]
+    control = _judge(_train_plainly(start, texts, steps, LOT, _RATE), None, planted, fresh)
     for budget, recipe in recipes.items():
         leaks.append(_judge(train_losses(_losses, start, (texts,), recipe).params, budget, planted, fresh))
-    return Extraction(records, tuple(secret.text for secret in planted), float(DELTA), tuple(leaks))
+    return Extraction(records, tuple(secret.text for secret in planted), float(DELTA), tuple(leaks), control)
 
 
-def _train_plainly(start: Any, texts: NDArray[np.int32]) -> Any:
-    """The same model by Adam, with neither clipping nor noise, until it knows its messages by heart."""
+def _train_plainly(start: Any, texts: NDArray[np.int32], steps: int, lot: int, rate: float) -> Any:
+    """The same model by Adam, with neither clipping nor noise."""
     import jax
     import optax
 
-    adam = optax.adam(_PLAIN_RATE)
+    adam = optax.adam(rate)
 
     @jax.jit
-    def step(params: Any, state: Any, lot: Any) -> Any:
-        slope = jax.grad(lambda here: _losses(here, (lot,)).mean())(params)
+    def step(params: Any, state: Any, drawn: Any) -> Any:
+        slope = jax.grad(lambda here: _losses(here, (drawn,)).mean())(params)
         change, state = adam.update(slope, state, params)
         return optax.apply_updates(params, change), state
 
     params, state = start, adam.init(start)
-    for chosen in (even(PLAIN_STEPS, PLAIN_LOT) * len(texts)).astype(int):
+    for chosen in (even(steps, lot) * len(texts)).astype(int):
         params, state = step(params, state, texts[chosen])
     return params
 
