@@ -61,7 +61,7 @@ def test_the_books_name_who_spent(service):
 
 
 def test_an_answer_that_takes_long_is_fetched_later(service):
-    ann = client(service.within(seconds=0.0), "analyst")
+    ann = client(service.within(wait=0.0), "analyst")
     found = ann.post("/api/datasets/people/release", json={**ASK, "release": "slow"})
     assert found.status_code == 202
     assert found.json()["release"] == "slow"

@@ -161,10 +161,9 @@ def test_a_server_killed_in_the_middle_of_a_job_charges_once(tmp_path):
         assert (status, job["state"]) == (202, "waiting")
         server.kill()
         server.start()
-        assert asked("jobs/rows")[1]["state"] in ("interrupted", "done")
-        assert asked("synth/release", body)[0] == 202
-        until(lambda: asked("jobs/rows")[1]["state"] == "done", 120)
-        assert asked("synth/rows")[1]["columns"] == ["age", "sex"]
+        assert asked("jobs/rows")[1]["state"] in ("waiting", "running", "done")  # it goes on, though nobody asks again
+        until(lambda: asked("jobs/rows")[1].get("state") == "done", 120)  # or too often
+        until(lambda: asked("synth/rows")[1].get("columns") == ["age", "sex"], 120)
     books = Ledger.open(tmp_path / ".discreet" / "ledger.db")
     assert [str(one.spent.amount) for one in books.standing("people")] == ["1/2"]
     assert books.verify().ok

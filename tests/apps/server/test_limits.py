@@ -27,6 +27,7 @@ from discreet.core.packing import pack
 from discreet.errors import InputError
 from discreet.synth.plan import SynthPlan
 from grid_files import lay_out_grid
+from numbers_files import lay_out_prices
 
 SCHEMA = Schema(
     "people",
@@ -204,6 +205,20 @@ def test_loads_of_a_large_grid_are_not_priced_by_their_accuracy(tmp_path, monkey
         asked.offer(ring)
     assert "Give epsilon or share:" in str(refused.value)  # loads are not paid in rho
     assert REQUESTS["loads"](cost=800.0, epsilon=1.0).offer(ring).plan.charge.amount == 1
+
+
+def test_many_hidden_numbers_are_not_priced_by_their_accuracy(tmp_path, monkeypatch):
+    """Each of the twenty plans looks for numbers that meet what is declared."""
+    pytest.importorskip("clarabel", reason="needs discreet[constraints]")
+    prices = discreet.open(
+        str(lay_out_prices(tmp_path)), tmp_path / "discreet.toml", ledger=tmp_path / "l.db", create=True
+    )
+    terms = {"highest": 100.0, "step": "0.25", "optimum": "30.3"}
+    assert REQUESTS["hidden"](**terms, within=20.0).offer(prices).plan.charge.amount > 0
+    monkeypatch.setattr(limits, "_FED", 3)  # there are four
+    with pytest.raises(InputError, match="above 3 numbers over HTTP"):
+        REQUESTS["hidden"](**terms, within=20.0).offer(prices)
+    assert REQUESTS["hidden"](**terms, epsilon=1.0).offer(prices).plan.charge.amount == 1
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import inspect
 import socket
+import threading
 
 import pytest
 
@@ -10,7 +12,9 @@ pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
 import uvicorn
 
-from discreet.apps.server.listener import Timeouts, run
+from discreet.apps.server.guard import OneLength
+from discreet.apps.server.listener import WORKER_PATIENCE, Timeouts, run
+from discreet.apps.server.service import Service
 
 WAIT = 0.3
 
@@ -29,9 +33,9 @@ async def slow(scope, receive, send):
 
 
 @contextlib.asynccontextmanager
-async def listening(http):
+async def listening(http, app=slow):
     how = {"http": http, "lifespan": "off", "log_config": None, "log_level": "error", "timeout_keep_alive": 60}
-    server = uvicorn.Server(uvicorn.Config(slow, **how))
+    server = uvicorn.Server(uvicorn.Config(app, **how))
     server.install_signal_handlers = lambda: None
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
@@ -86,9 +90,39 @@ def test_who_waits_for_an_answer_has_it_and_then_goes():
     asyncio.run(one())
 
 
-def test_the_server_has_it(monkeypatch):
+SMUGGLED = b"0\r\n\r\nGET / HTTP/1.1\r\nhost: x\r\nx-forwarded-user: carla\r\nconnection: close\r\n\r\n"
+
+
+def test_a_request_of_two_lengths_brings_no_other_along():
+    asked = []
+
+    async def named(scope, receive, send):
+        asked.append([name for name, _ in scope["headers"]])
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body", "body": b""})
+
+    def sent(*lengths):
+        async def whole():
+            async with listening(Timeouts, OneLength(named)) as port:
+                head = b"".join(b"%b\r\n" % length for length in lengths)
+                return await answered(port, b"POST / HTTP/1.1\r\nhost: x\r\n" + head + b"\r\n" + SMUGGLED, wait=60)
+
+        return asyncio.run(whole())
+
+    both = (b"content-length: %d" % len(SMUGGLED), b"transfer-encoding: chunked")
+    assert sent(*both).startswith(b"HTTP/1.1 400")
+    assert asked == []
+    sent(*both[1:])  # what stands behind the end of the body is a request of its own
+    assert [b"x-forwarded-user" in names for names in asked] == [False, True]
+
+
+def test_the_server_has_it_and_old_uploads_go_while_it_runs(monkeypatch, tmp_path):
     seen = {}
-    monkeypatch.setattr("uvicorn.run", lambda app, **how: seen.update(how))
+
+    def served(app, **how):
+        seen.update(how, threads=[one.name for one in threading.enumerate()])
+
+    monkeypatch.setattr("uvicorn.run", served)
 
     class Asked:
         workers = 1
@@ -96,5 +130,36 @@ def test_the_server_has_it(monkeypatch):
         def application(self, service, pages):
             return None
 
-    run(Asked(), None)
+    run(Asked(), Service({}, None, state=tmp_path))
     assert seen["http"] is Timeouts
+    assert "discreet-uploads" in seen["threads"]
+
+
+def test_a_worker_that_is_slow_to_start_is_not_killed(monkeypatch, tmp_path):
+    seen = {}
+    monkeypatch.setattr("uvicorn.run", lambda app, **how: seen.update(how))
+
+    class Asked:
+        workers = 2
+        shared = staticmethod(contextlib.nullcontext)
+
+    run(Asked(), Service({}, None, state=tmp_path), worker="module:name")
+    assert uvicorn.Config("module:name", **{name: seen[name] for name in seen if name != "workers"})
+    known = "timeout_worker_healthcheck" in inspect.signature(uvicorn.Config).parameters
+    assert seen.get("timeout_worker_healthcheck") == (WORKER_PATIENCE if known else None)
+    assert WORKER_PATIENCE >= 60
+
+
+def test_an_older_uvicorn_is_not_told_what_it_does_not_know(monkeypatch, tmp_path):
+    seen = {}
+    monkeypatch.setattr("uvicorn.run", lambda app, **how: seen.update(how))
+    monkeypatch.setattr("uvicorn.Config", lambda app, workers=None: None)
+
+    class Asked:
+        workers = 1
+
+        def application(self, service, pages):
+            return None
+
+    run(Asked(), Service({}, None, state=tmp_path))
+    assert "timeout_worker_healthcheck" not in seen

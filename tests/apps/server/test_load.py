@@ -219,7 +219,8 @@ def test_memory_is_flat_over_many_plans(tmp_path):
     )
     service = Service({"people": curator}, Tokens(tmp_path / "tokens.db")).within(rate=1e9, burst=1e9)
     token, app = service.tokens.create("ann", "analyst"), application(service)
-    assert grown(app, token, 600) < 0.5
+    # Free lists of the interpreter fill once, at some time; what leaks does so every time.
+    assert any(grown(app, token, 300) < 0.5 for _ in range(3))
     kept = []
 
     async def leaks(scope, receive, send):
@@ -229,4 +230,4 @@ def test_memory_is_flat_over_many_plans(tmp_path):
 
         await app(scope, heard, send)
 
-    assert grown(leaks, token, 200) > 1
+    assert grown(leaks, token, 100) > 1

@@ -1,32 +1,35 @@
-"""When and in which words answers leave: at whole ticks, at the deadline in the same bytes, and never with a value."""
+"""When and in which words answers leave: after the tick, at the deadline in constant words, and never with a value."""
 
+import re
 import threading
 import time
+from types import SimpleNamespace
 
-import anyio
 import pyarrow as pa
 import pytest
 
 import discreet
 from discreet import Allotment, Budget, Category, Integer, Schema
-from discreet.errors import BudgetError
 
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 from asgi_client import Client
-from discreet.apps.server import pacing
-from discreet.apps.server.pacing import LATER, Pacer
-from discreet.apps.server.requests import ReleaseRequest
+from discreet.apps.server.pacing import LATER
 from discreet.apps.server.service import Service
-from discreet.apps.server.tokens import Caller, Tokens
+from discreet.apps.server.tokens import Tokens
+from discreet.apps.web import burns
+from discreet.apps.web.session import Sessions
 from discreet.apps.web.site import application
+from discreet.core import tick
 from discreet.curator.offer import Offer
-from discreet.data.source import Source
+from discreet.data.source import Connection, Source
+from discreet.ledger import door
+from discreet.ledger.ledger import Ledger
+from servers import serving
 
 SCHEMA = Schema("people", {"age": Integer(0, 120, nullable=False), "county": Category(["Ash", "Elm"], nullable=False)})
 SECRET = "Xyzzy-7431"
 ASK = {"outputs": ["count"], "by": ["county"], "epsilon": "0.1", "allotment": "team"}
-ANN = Caller("ann", "analyst")
 
 
 def service_of(folder, ages, **limits):
@@ -41,54 +44,7 @@ def client(service, role="analyst", allotment=None, name="ann"):
     return Client(application(service), {"authorization": "Bearer " + service.tokens.create(name, role, allotment)})
 
 
-@pytest.mark.parametrize(
-    ("gone", "pace", "most", "wait"),
-    [(0.03125, 0.125, 60, 0.09375), (0.125, 0.125, 60, 0.0), (0.25, 0.5, 0.375, 0.125), (3, 0.5, 1, 0)],
-)
-def test_answers_leave_at_whole_ticks(monkeypatch, gone, pace, most, wait):
-    monkeypatch.setattr(pacing.time, "monotonic", lambda: 1000 + gone)
-    assert pacing._until(1000, pace, most) == pytest.approx(wait, abs=1e-9)
-    assert pacing._until(1000, 0, most) == 0
-
-
-class Quick:
-    """An offer that answers at once, or is refused at once."""
-
-    def __init__(self, problem=None):
-        self.problem = problem
-
-    def release(self, **how):
-        if self.problem is not None:
-            raise self.problem
-        return self
-
-    def to_dict(self):
-        return {"columns": {}}
-
-
-def took(service, problem, monkeypatch):
-    monkeypatch.setattr(ReleaseRequest, "offer", lambda asked, curator: Quick(problem))
-
-    async def timed():
-        begun = time.monotonic()
-        try:
-            await Pacer(service).answer("people", ReleaseRequest(**ASK), ANN)
-        except BudgetError:
-            assert problem is not None
-        return time.monotonic() - begun
-
-    return anyio.run(timed)
-
-
-@pytest.mark.parametrize("problem", [None, BudgetError("no", asked=1, left=0, allotment="team")])
-def test_what_is_quick_waits_for_the_tick(tmp_path, monkeypatch, problem):
-    service = service_of(tmp_path, [30])
-    assert took(service.within(pace=1.0), problem, monkeypatch) >= 1.0
-    # A server without a pace would be caught; a busy machine has several tries.
-    assert any(took(service.within(pace=0.0), problem, monkeypatch) < 1.0 for _ in range(20))
-
-
-def test_at_the_deadline_everyone_is_told_the_same(tmp_path, monkeypatch):
+def test_whoever_has_waited_long_enough_is_told_the_same(tmp_path, monkeypatch):
     gate, real = threading.Event(), Offer.release
 
     def slow(offer, **how):
@@ -98,7 +54,7 @@ def test_at_the_deadline_everyone_is_told_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(Offer, "release", slow)
     bodies, callers = [], []
     for place, ages in (("few", [30]), ("many", [20, 90, None])):
-        ann = client(service_of(tmp_path / place, ages, seconds=0.4))
+        ann = client(service_of(tmp_path / place, ages, wait=0.4))
         ann.post("/api/datasets/people/plan", json=ASK)  # the first plan of a process may take longer than that
         begun = time.monotonic()
         found = ann.post("/api/datasets/people/release", json={**ASK, "release": "slow"})
@@ -118,6 +74,152 @@ def test_at_the_deadline_everyone_is_told_the_same(tmp_path, monkeypatch):
                 break
             time.sleep(0.05)
         assert found.json()["outputs"] == ["count"]
+
+
+ENDLESS = "SELECT sum(a.range * b.range % 7) FROM range(10000000) a, range(10000000) b"
+
+
+def test_at_the_deadline_the_run_is_stopped_and_everyone_is_told_the_same(tmp_path, monkeypatch):
+    ended, real = [], Connection._integers
+
+    def endless(connection, expression):
+        try:
+            connection._backend.raw_sql(ENDLESS).fetchall()
+        finally:
+            ended.append(True)
+        return real(connection, expression)
+
+    monkeypatch.setattr(Connection, "_integers", endless)
+    bodies = []
+    for place, ages in (("few", [30]), ("many", [20, 90, None])):
+        service = service_of(tmp_path / place, ages, seconds=0.4, releases=1)
+        ann = client(service)
+        ann.post("/api/datasets/people/plan", json=ASK)
+        bodies.append(ann.post("/api/datasets/people/release", json={**ASK, "release": "slow"}))
+        assert [str(one.spent.amount) for one in service.curators["people"].standing()] == ["1/10", "0"]
+        for again in (
+            ann.post("/api/datasets/people/release", json={**ASK, "release": "slow"}),
+            ann.get("/api/datasets/people/releases/slow"),
+            ann.get("/api/datasets/people/record/slow"),
+        ):
+            assert (again.status_code, again.content) == (bodies[-1].status_code, bodies[-1].content)
+        assert service.curators["people"].ledger.verify().ok
+    assert ended == [True, True]
+    assert bodies[0].status_code == 500
+    assert bodies[0].content == bodies[1].content
+    said = bodies[0].json()
+    assert (said["error"], said["release"]) == ("RunError", "slow")
+    assert "has no answer: it was stopped at the time limit. Its cost was recorded" in said["message"]
+    assert "stays spent" in said["message"]
+
+
+def test_a_run_has_its_turn_until_it_ends_whoever_waits_for_it(tmp_path, monkeypatch):
+    gate, begun, real = threading.Event(), threading.Event(), Offer.release
+
+    def slow(offer, **how):
+        begun.set()
+        assert gate.wait(60)
+        return real(offer, **how)
+
+    monkeypatch.setattr(Offer, "release", slow)
+    service = service_of(tmp_path, [30], wait=0.3, releases=1)
+    header = {"authorization": "Bearer " + service.tokens.create("ann", "analyst")}
+    import httpx
+
+    with serving(application(service)) as address, httpx.Client(base_url=address, headers=header) as ann:
+        ann.post("/api/datasets/people/plan", json=ASK)
+        assert ann.post("/api/datasets/people/release", json={**ASK, "release": "slow"}).status_code == 202
+        assert begun.is_set()
+        busy = ann.post("/api/datasets/people/release", json={**ASK, "release": "other"})
+        assert (busy.status_code, busy.json()["error"]) == (429, "BusyError")
+        assert "Nothing was spent." in busy.json()["message"]
+        assert service.curators["people"].ledger.find("other") is None
+        gate.set()
+        for _ in range(600):
+            found = ann.post("/api/datasets/people/release", json={**ASK, "release": "other"})
+            if found.status_code == 200:
+                break
+            time.sleep(0.05)
+        assert found.json()["id"] == "other"
+
+
+# What is drawn anew for every page: ids of releases that are not asked for yet.
+_RANDOM = re.compile(rb"[0-9a-f]{32}")
+
+
+class Watcher:
+    """Someone with every right who asks at every path, while a release runs and until its end may be seen."""
+
+    def __init__(self, service):
+        self.application, token = application(service), service.tokens.create("eve", "custodian")
+        self.program = Client(self.application, {"authorization": "Bearer " + token})
+        self.browser = Client(self.application, {"cookie": "discreet-session=" + Sessions(service.tokens).begin(token)})
+        self.looks = []
+
+    def look(self):
+        """All that can be read: the status and the body of every path, about the release where it names one."""
+        seen = {}
+        for route in self.application.router.routes:
+            if "GET" not in (getattr(route, "methods", None) or ()):
+                continue
+            path = re.sub(r"\{(name|dataset)\}", "people", route.path)
+            path = re.sub(r"\{[^}]*\}", "slow", path)
+            found = (self.program if path.startswith("/api/") else self.browser).get(path)
+            seen[path] = (found.status_code, _RANDOM.sub(b"", found.content))
+        self.looks.append(seen)
+
+
+def watched(tmp_path, monkeypatch):
+    """What a watcher sees while a release runs, after it has run and before the tick, and at the tick."""
+    service = service_of(tmp_path, [30], rate=10_000, burst=10_000)
+    watcher, slept, real = Watcher(service), [], Connection._integers
+
+    def run(connection, expression):
+        found = real(connection, expression)
+        watcher.look()
+        return found
+
+    def sleep(seconds):
+        watcher.look()
+        slept.append(seconds)
+
+    monkeypatch.setattr(Connection, "_integers", run)
+    monkeypatch.setattr(tick, "time", lambda: 1000.03125)
+    monkeypatch.setattr(tick, "sleep", sleep)
+    monkeypatch.setattr(burns, "time", SimpleNamespace(time=lambda: 4e9))  # pictures that end now
+    ann = client(service.within(pace=0.125))
+    assert ann.post("/api/datasets/people/release", json={**ASK, "release": "slow"}).status_code == 200
+    watcher.look()
+    assert slept == [0.09375]
+    return watcher.looks
+
+
+def changed(one, other):
+    return [path for path in one if one[path] != other[path]]
+
+
+def test_nothing_that_anyone_can_read_tells_of_the_end_of_a_run_before_the_tick(tmp_path, monkeypatch):
+    during, before, after = watched(tmp_path, monkeypatch)
+    assert changed(during, before) == []
+    assert len(during) > 60
+    told = changed(before, after)  # or this would be no test
+    for path in ("/api/datasets/people/releases", "/api/datasets/people/releases/slow", "/api/datasets/people/ledger"):
+        assert path in told
+    assert {"/d/people/releases", "/d/people/releases/slow"} <= set(told)
+
+
+def test_a_release_that_is_recorded_before_the_tick_is_found(tmp_path, monkeypatch):
+    real = Ledger.answered_by
+
+    def early(ledger, *values, **how):
+        found = real(ledger, *values, **how)
+        tick.wait_for_tick()
+        return found
+
+    monkeypatch.setattr(door, "wait_for_tick", lambda: None)
+    monkeypatch.setattr(Ledger, "answered_by", early)
+    during, before, _ = watched(tmp_path, monkeypatch)
+    assert "/api/datasets/people/releases/slow" in changed(during, before)
 
 
 def test_a_run_that_fails_says_the_same_whatever_the_data(tmp_path, monkeypatch):
@@ -173,8 +275,6 @@ def test_an_analyst_sees_and_spends_one_allotment_and_reads_every_release(tmp_pa
 
 
 def test_a_browser_has_the_rate_of_its_caller(tmp_path):
-    from discreet.apps.web.session import Sessions
-
     service = service_of(tmp_path, [30], rate=0.001, burst=3)
     served = application(service)
     cookies = [

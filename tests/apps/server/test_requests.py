@@ -1,6 +1,11 @@
 """What may be sent: bodies that cannot be read or are not allowed are named, and spend nothing."""
 
+import pyarrow as pa
 import pytest
+
+import discreet
+from discreet import Budget, Integer, Schema
+from discreet.errors import InputError
 
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
@@ -12,6 +17,8 @@ from small_server import (
     client,
     service_fixture,  # noqa: F401
 )
+
+from discreet.apps.server.requests import QuestionRequest
 
 
 @pytest.mark.parametrize(
@@ -66,7 +73,7 @@ def test_a_question_sets_limits_however_it_is_sent(tmp_path, question):
     ann = client(made(tmp_path), "analyst")
     body = {**question, "epsilon": "0.5", "allotment": "team"}
     told = ann.post("/api/datasets/people/plan", json={**body, "limits": {"rows": 7}}).json()
-    assert any("counts as at most 7 rows" in note for note in told["notes"]), told
+    assert any("counts with at most 7 rows" in note for note in told["notes"]), told
     wrong = ann.post("/api/datasets/people/plan", json={**body, "limits": {"people": 7}})
     assert (wrong.status_code, wrong.json()["field"]) == (422, "limits.people")
 
@@ -82,3 +89,20 @@ def test_groups_are_listed_or_asked_for_alone(tmp_path):
     told = ann.post("/api/datasets/people/plan", json=alone)
     assert (told.status_code, told.json()["expected"]) == (200, [])
     assert ann.post("/api/datasets/people/plan", json={**alone, "outputs": ["count"]}).status_code == 422
+
+
+def test_an_accuracy_of_means_is_for_groups_of_at_least_some_rows(tmp_path):
+    table, schema = pa.table({"age": [30, 40]}), Schema("people", {"age": Integer(0, 120, nullable=False)})
+    curator = discreet.open(table, schema, ledger=tmp_path / "b.db", budget=Budget(5), create=True)
+    asked = {"outputs": ["mean(age)", "count"], "within": "2"}
+    offer = QuestionRequest(**asked, at_rows=1000).offer(curator)
+    mean, count = offer.expected
+    assert 1.9 < max(dict(mean.by_rows)[1000], count.half_width) <= 2
+    dearer = QuestionRequest(**asked, at_rows=100).offer(curator)
+    assert dearer.quote.charge.amount >= offer.quote.charge.amount
+    with pytest.raises(InputError, match="error depends on data"):
+        QuestionRequest(**asked).offer(curator)
+    with pytest.raises(InputError, match="100, 1000, 10000"):
+        QuestionRequest(**asked, at_rows=50).offer(curator)
+    with pytest.raises(InputError, match="left out unless `within`"):
+        QuestionRequest(outputs=["count"], epsilon="1", at_rows=100).offer(curator)

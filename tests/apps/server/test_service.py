@@ -97,7 +97,7 @@ def test_someone_else_waits_for_what_is_made_already(service, monkeypatch):
 
     monkeypatch.setattr(Transport, "send", sent)
     for _ in range(400):
-        if service.jobs.find("people", "one").over:
+        if service.queue("people").find("people", "one").over:
             break
         threading.Event().wait(0.05)
     there = discreet.connect("http://127.0.0.1:1", "x")
@@ -116,6 +116,32 @@ def test_a_job_that_was_paid_by_a_plan_of_before_is_not_taken_for_another(servic
     paid = service.curator("people", ANN).tree({"state": 1, "county": 2}).plan(epsilon="0.1", allotment="team").plan
     monkeypatch.setattr(TreePlan, "former", (paid,))
     assert ann.post("/api/datasets/people/tree/release", json=another).json()["state"] == "done"
+
+
+def test_an_unfinished_release_of_someone_else_is_neither_gone_on_with_nor_cancelled(service, monkeypatch):
+    from discreet.ledger import door
+
+    class Killed(BaseException):
+        pass
+
+    def killed(*_):
+        raise Killed
+
+    mine = service.curator("people", ANN).tree({"state": 1, "county": 2}).plan(epsilon="0.1", allotment="team")
+    with monkeypatch.context() as patch:
+        patch.setattr(door, "_attempt", killed)
+        with pytest.raises(Killed):
+            mine.release(release="anns")
+    service.queue("people").pause()
+    bob, eve = client(service, "bob"), client(service, "eve", "custodian")
+    refused = bob.post("/api/datasets/people/tree/release", json={**TREE, "release": "anns"})
+    assert refused.status_code == 422
+    assert "another person" in refused.json()["message"]
+    assert bob.post("/api/datasets/people/jobs/anns/cancel").status_code == 404
+    assert service.curators["people"].ledger.find("anns").open
+    assert eve.post("/api/datasets/people/tree/release", json={**TREE, "release": "anns"}).status_code == 202
+    assert mine.release(release="anns")["state"].rows()
+    assert sum(float(one.spent.amount) for one in service.curators["people"].standing()) == 0.1
 
 
 TOLD = 'connection to "10.1.2.3", user "books" failed: DETAIL: Failing row contains (7, answer, Xyzzy)'

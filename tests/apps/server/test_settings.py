@@ -20,7 +20,7 @@ from servers import free_port, place  # noqa: F401
 
 pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
-from discreet.apps.server.settings import Settings
+from discreet.apps.server.settings import Served, Settings
 from discreet.apps.server.tokens import Tokens
 
 TOML = """
@@ -119,6 +119,8 @@ def stored(there, seconds=60):
             time.sleep(0.1)
 
 
+# Of both stores it is tried with sixteen processes in tests/laws/test_ledger_laws.py, without a server around them.
+@pytest.mark.parametrize("place", [pytest.param("sqlite", marks=pytest.mark.large), "postgres"], indirect=True)
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for the workers in /proc")
 def test_two_processes_spend_exactly_the_cap(served):
     url, tokens, place, child = served  # noqa: F811
@@ -148,9 +150,16 @@ def test_two_processes_spend_exactly_the_cap(served):
 def test_a_token_for_nothing_is_refused_when_the_server_starts(folder, monkeypatch):
     monkeypatch.chdir(folder)
     Tokens("t.db").create("ann", "analyst", "nowhere")
-    asked = Settings(("people.csv",), None, None, "t.db", "jobs.db")
+    asked = Settings((Served("people.csv"),), "t.db", "jobs.db")
     with pytest.raises(InputError, match="token of ann"):
         asked.service()
+
+
+def test_a_name_under_which_nothing_would_be_found_is_refused_when_the_server_starts(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "discreet.toml").write_text(TOML.replace('"people"', '"north/people"'))
+    with pytest.raises(InputError, match="without a slash"):
+        Settings((Served("people.csv"),), "t.db", "jobs.db").service()
 
 
 def test_a_token_for_nothing_is_not_made_where_the_ledger_is_known(folder, monkeypatch):
@@ -172,7 +181,7 @@ def test_a_token_for_nothing_is_not_made_where_the_ledger_is_known(folder, monke
 
 def test_workers_share_the_rate_and_what_they_are_told_is_private(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    asked = Settings(("people.csv",), None, None, "t.db", "jobs.db", rate=20.0, workers=4)
+    asked = Settings((Served("people.csv"),), "t.db", "jobs.db", rate=20.0, workers=4)
     assert asked.service().limits.rate == 5
     with asked.shared():
         told = Path(os.environ["DISCREET_SERVING"])

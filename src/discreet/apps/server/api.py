@@ -6,13 +6,14 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 
-from discreet.apps.server import job_api, stored_api
+from discreet.apps.server import decision_api, health, job_api, metrics, stored_api, token_api
 from discreet.apps.server.access import Access
 from discreet.apps.server.pacing import Pacer
 from discreet.apps.server.requests import QuestionRequest, ReleaseRequest
 from discreet.apps.server.responses import (
     AnyResponse,
     DatasetResponse,
+    EventsResponse,
     Json,
     LedgerResponse,
     PendingResponse,
@@ -23,18 +24,22 @@ from discreet.apps.server.responses import (
     answers,
     paths,
 )
-from discreet.apps.server.service import Service, standing_to
+from discreet.apps.server.service import Service
+from discreet.apps.server.standing import standing_to
 from discreet.apps.server.tokens import Caller
-from discreet.errors import MissingError
+from discreet.curator.kinds import read_outcome, table_of
+from discreet.ledger.follow import events_after
 from discreet.ledger.record import Record
 
 __all__ = ["routers"]
 
 
-def routers(service: Service) -> list[APIRouter]:
-    """The API of a service."""
-    access = Access(service)
-    return [_routes(service, access), job_api.routes(service, access), stored_api.routes(service, access)]
+def routers(service: Service, counts: metrics.Counts) -> list[APIRouter]:
+    """The API of a service, and its health for monitors."""
+    access, seen = Access(service), health.Health(service)
+    rooms = (decision_api, job_api, stored_api, token_api)
+    watched = [health.routes(seen), metrics.routes(service, seen, counts, access)]
+    return [_routes(service, access), *(room.routes(service, access) for room in rooms), *watched]
 
 
 def _routes(service: Service, access: Access) -> APIRouter:
@@ -43,7 +48,7 @@ def _routes(service: Service, access: Access) -> APIRouter:
     @api.get("/datasets", tags=["data"], responses=answers(list[DatasetResponse], "the datasets"))
     def datasets(caller: Caller = access.anyone) -> Json:
         """Every dataset: its schema, whom it protects, what is left."""
-        return Json([service.described(name, caller) for name in service.curators])
+        return Json([service.described(name, caller) for name in service.datasets(caller)])
 
     @api.get("/datasets/{name}", tags=["data"], responses=answers(DatasetResponse, "the dataset"))
     def dataset(name: str, caller: Caller = access.anyone) -> Json:
@@ -52,16 +57,16 @@ def _routes(service: Service, access: Access) -> APIRouter:
 
     @api.post("/datasets/{name}/plan", tags=["questions"], responses=answers(PlanResponse, "the plan"))
     def plan(name: str, asked: QuestionRequest, caller: Caller = access.anyone) -> Json:
-        """What a question would cost and how far answers may be off. Free: nothing is read, nothing is spent."""
+        """The price of a question and the expected error of its answers. Free: nothing is read, nothing is spent."""
         return Json(service.plan(name, asked, caller))
 
-    later = answers(PendingResponse, "not done yet: fetch it later by its id", 202)
+    later = answers(PendingResponse, "not finished yet: fetch it later by its id", 202)
 
     @api.post(
         "/datasets/{name}/release", tags=["questions"], responses={**answers(ReleaseResponse, "the answer"), **later}
     )
     async def release(request: Request, name: str, asked: ReleaseRequest, caller: Caller = access.spends) -> Json:
-        """Spend and answer. The answer is on the books: the same `release` id gives it again for free."""
+        """Spend and answer. The answer is stored: the same `release` id gives it again for free."""
         found = await pacer.answer(name, asked, caller, request.scope.get("discreet.begun"))
         return Json(found, 200 if "columns" in found else 202)
 
@@ -82,35 +87,54 @@ def _routes(service: Service, access: Access) -> APIRouter:
         caller: Caller = access.anyone,
     ) -> Json:
         """A release of any kind, read again for free. It is for whoever has a token, whoever paid for it."""
-        curator = service.curator(name, caller)
-        if not service.stored(name, identity):
-            raise MissingError("release", identity, "the id of a stored release", "List them with: /releases.")
-        return Json(service.shown(name, identity, curator.release(identity, part).to_dict(), caller))
+        ledger = service.curator(name, caller).ledger
+        whole = read_outcome(ledger, service.answered(name, identity, "List them with: /releases."))
+        table = table_of(whole, part) if part else whole
+        return Json(service.shown(name, identity, table.to_dict(), caller))
 
-    @api.get("/datasets/{name}/ledger", tags=["ledger"], responses=answers(LedgerResponse, "the books"))
-    def ledger(name: str, caller: Caller = access.custodian) -> Json:
-        """Every charge: who, when, why, how much. For custodians."""
+    @api.get("/datasets/{name}/ledger", tags=["ledger"], responses=answers(LedgerResponse, "the ledger"))
+    def ledger(
+        name: str,
+        after: Annotated[int, Query(description="Records above this number.", ge=0, le=2**53)] = 0,
+        limit: Annotated[int, Query(description="At most so many.", ge=1, le=10_000)] = 10_000,
+        caller: Caller = access.custodian,
+    ) -> Json:
+        """Charges: who, when, why, how much. `next` is what to send as `after` for more, where there are more. For
+        custodians."""
         books = service.curator(name, caller).ledger
-        records = [_record_to(one) for one in books.records(name)]
-        return Json({"standing": [standing_to(one) for one in books.standing(name)], "records": records})
+        found = list(books.records(name, after=after, limit=limit))
+        following = {"next": found[-1].sequence} if len(found) == limit else {}
+        standing = [standing_to(one) for one in books.standing(name)]
+        return Json({"standing": standing, "records": [_record_to(one) for one in found], **following})
 
-    @api.get("/ledger/verify", tags=["ledger"], responses=answers(VerifyResponse, "what was found"))
+    @api.get("/datasets/{name}/ledger/records", tags=["ledger"], responses=answers(EventsResponse, "the records"))
+    def records(
+        name: str,
+        after: Annotated[int, Query(description="Records above this number.", ge=0, le=2**53)] = 0,
+        limit: Annotated[int, Query(description="At most so many.", ge=1, le=1000)] = 500,
+        caller: Caller = access.auditor,
+    ) -> Json:
+        """Records of the ledger that a dataset is on, in order, from a position: charges, outcomes, budgets, caps,
+        changes of tokens and schemas. No answers. For auditors and custodians."""
+        found = list(events_after(service.curator(name, caller).ledger, after, limit))
+        return Json({"records": found, "next": found[-1]["sequence"] if found else after})
+
+    @api.get("/ledger/verify", tags=["ledger"], responses=answers(VerifyResponse, "the result"))
     def verify(caller: Caller = access.custodian) -> Json:
-        """Check every book again from its records. For custodians."""
-        books = {id(one.ledger): one.ledger for one in service.curators.values()}
-        found = [book.verify() for book in books.values()]
+        """Verify every ledger from its records. For custodians."""
+        found = [ledger.verify() for ledger in service.ledgers]
         problems = [problem for one in found for problem in one.problems]
         return Json({"ok": not problems, "records": sum(one.records for one in found), "problems": problems})
 
     @api.get("/surveys", tags=["surveys"], responses=answers(list[SurveyResponse], "the surveys"))
     def surveys(caller: Caller = access.anyone) -> Json:
         """The surveys that are open here. Their pages and results are for anyone, without a token."""
-        return Json([one.described() for one in service.surveys.values()])
+        return Json([one.described() for one in service.surveys.values() if one.open])
 
     return api
 
 
 def _record_to(record: Record) -> dict[str, Any]:
-    """A line of the books, without answers."""
+    """A line of the ledger, without answers."""
     wanted = ("sequence", "time", "kind", "who", "why", "release", "allotment", "mechanism", "amount", "delta")
     return {name: str(value) for name in wanted if (value := getattr(record, name)) not in (None, "")}

@@ -6,8 +6,9 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,11 +17,12 @@ import anyio.to_thread
 from discreet.apps.server.access_log import template
 from discreet.show import served_policy
 
-__all__ = ["HEADERS", "Bucket", "Guard"]
+__all__ = ["HEADERS", "Bucket", "Guard", "OneLength"]
 
 log = logging.getLogger("discreet.server")
 
 _NAMES = 1000
+_ALWAYS = ("/livez", "/readyz")  # a load balancer is not to wait behind strangers, and these are cheap
 _WIDE = 200  # bytes of a header that shows a token
 
 Scope = dict[str, Any]
@@ -71,6 +73,8 @@ class Guard:
 
     `alone` is for a server without tokens, which serves whoever reaches it: then requests must be made to this machine
     by its own name, and what spends must not come from a page of another site that a browser here has open.
+
+    `larger` names paths whose bodies may be larger: they read them as they come, from those who may send one.
     """
 
     def __init__(
@@ -82,8 +86,10 @@ class Guard:
         burst: float,
         named: Callable[[Scope], str | None],
         alone: bool = False,
+        larger: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         self.app, self.body, self.rate, self.burst, self.named, self.alone = app, body, rate, burst, named, alone
+        self.larger = larger
         self.strangers = Bucket(rate, burst)
         self.names: dict[bytes, str] = {}  # of headers that were good once
         self.buckets: dict[str, Bucket] = {}
@@ -114,6 +120,9 @@ class Guard:
     async def _passed(self, scope: Scope, receive: Receive, send: Send) -> None:
         """On to the paths, unless a limit is met."""
         scope["discreet.begun"] = time.monotonic()
+        if scope.get("path") in _ALWAYS and scope["method"] in ("GET", "HEAD"):
+            await self.app(scope, receive, send)
+            return
         headers = dict(reversed(scope["headers"]))  # of a header sent twice the first counts, here as for the paths
         if not (await self._bucket(scope, headers.get(b"authorization", b""))).take():
             await _plain(send, 429, "too many requests: slow down")
@@ -121,8 +130,9 @@ class Guard:
         if self.alone and not _from_here(scope["method"], headers):
             await _plain(send, 403, "without tokens this machine alone is served")
             return
+        most = self.larger.get(scope.get("path", ""), self.body)
         length = headers.get(b"content-length", b"0")
-        if not length.isdigit() or len(length) > 15 or int(length) > self.body:
+        if not length.isdigit() or len(length) > 15 or int(length) > most:
             await _plain(send, 413, "the body is too large")
             return
         seen = 0
@@ -131,7 +141,7 @@ class Guard:
             nonlocal seen
             message = await receive()
             seen += len(message.get("body", b""))
-            if seen > self.body:  # a body that lied about its length is cut off
+            if seen > most:  # a body that lied about its length is cut off
                 return {"type": "http.disconnect"}
             return message
 
@@ -149,6 +159,25 @@ class Guard:
             if 0 < len(shown) <= _WIDE and len(self.names) < _NAMES:  # one token can be written in many ways
                 self.names[shown] = name
             return self.buckets.setdefault(name, Bucket(self.rate, self.burst))
+
+
+class OneLength:
+    """ASGI middleware, before all others: a request whose length can be read in two ways ends its connection.
+
+    What a proxy in front takes for the body of one would here be another request, in which a stranger says who is
+    there as if the proxy did (RFC 9112, section 6.3).
+    """
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            names = [name.lower() for name, _ in scope["headers"]]
+            if b"transfer-encoding" in names and b"content-length" in names:
+                await _plain(send, 400, "a request has one length", closing=True)
+                return
+        await self.app(scope, receive, send)
 
 
 def _from_here(method: str, headers: dict[bytes, bytes]) -> bool:
@@ -170,9 +199,10 @@ def _from_here(method: str, headers: dict[bytes, bytes]) -> bool:
     return same and headers.get(b"sec-fetch-site", b"none") in (b"same-origin", b"none")
 
 
-async def _plain(send: Send, status: int, message: str, error: str = "HTTPError") -> None:
+async def _plain(send: Send, status: int, message: str, error: str = "HTTPError", *, closing: bool = False) -> None:
     body = json.dumps({"error": error, "message": message}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *HEADERS]
     headers += [(b"retry-after", b"1")] if status == 429 else []
+    headers += [(b"connection", b"close")] if closing else []
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

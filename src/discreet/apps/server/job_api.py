@@ -38,6 +38,11 @@ def routes(service: Service, access: Access) -> APIRouter:
         """Your jobs; a custodian sees everyone's."""
         return Json([asdict(job) for job in service.seen(name, caller)])
 
+    @api.post("/jobs/{release:path}/cancel", responses=answers(Job, "the job, which ends"))
+    def cancel(name: str, release: str, caller: Caller = access.anyone) -> Json:
+        """Cancel a job of yours; a custodian cancels anyone's. What it was charged stays spent."""
+        return Json(asdict(service.cancel(name, release, caller)))
+
     @api.get("/jobs/{release:path}", responses=answers(Job, "the job"))
     def job(name: str, release: str, caller: Caller = access.anyone) -> Json:
         """How far a job is."""

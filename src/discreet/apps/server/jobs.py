@@ -1,7 +1,7 @@
-"""Long work in the background, and what is known of it: in a file that all processes of a server share.
+"""Work of a server in the background that is no release, such as audits: in a file that all its processes share.
 
-A job is known by its dataset and its release id. What it makes is on the books, as with any release; here is only how
-far it is. Its `stage` is a few words of the work's own that are the same whatever the data holds.
+Jobs that release something are in the database of their ledger (`job_queue`). Either way a job's `stage` is a few words
+of the work's own that are the same whatever the data holds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.apps.server.liveness import Liveness
-from discreet.errors import BusyError, DiscreetError, InputError, LedgerError
+from discreet.errors import BusyError, DiscreetError, InputError, LedgerError, SourceError
 
 if TYPE_CHECKING:
     from discreet.apps.server.tokens import Caller
@@ -45,15 +45,21 @@ _BOOKS = (
     "The ledger cannot be used now. If a charge was being recorded, ask again under the same release id: it is not "
     "charged twice. The custodian can see more with: discreet ledger verify."
 )
+_DATA = (
+    "The data cannot be reached now. Ask again under the same release id: it is charged once. The custodian can see "
+    "more with: discreet doctor."
+)
 _PAUSE = 0.3  # seconds between two notes of how far a job is
 _KEPT = 1000  # jobs that have ended, of a dataset
 
 
 def public_words(problem: DiscreetError) -> str:
-    """What callers are told of an error of ours: its text, but for the ledger's.
+    """What callers are told of an error of ours: its text, but for the ledger's, and those of data out of reach.
 
-    That one repeats what a database said, which may name a host, a user, or a row of the books with its answer.
+    These repeat what a database said, or name a host, a user, or a row of the books with its answer.
     """
+    if isinstance(problem, SourceError):
+        return _DATA
     return _BOOKS if isinstance(problem, LedgerError) else str(problem)
 
 
@@ -67,7 +73,7 @@ class Job:
     who: str
     why: str
     state: str
-    """waiting, running, done, failed or interrupted."""
+    """waiting, running, done, failed, cancelled or interrupted."""
     stage: str
     progress: float | None
     problem: str
@@ -75,14 +81,20 @@ class Job:
     ended: str
     error: str = ""
     """The name of the error that `problem` tells of, such as BudgetError."""
+    priority: str = "normal"
+    """high, normal or low."""
+    position: int | None = None
+    """How many jobs begin before this one, itself included, if no other is sent; None unless it waits."""
+    attempts: int = 0
+    """How often it was begun again after a process of the server had died."""
 
     @property
     def over(self) -> bool:
         """Whether nothing more will come of it."""
-        return self.state in ("done", "failed", "interrupted")
+        return self.state in ("done", "failed", "cancelled", "interrupted")
 
 
-_NAMES = tuple(one.name for one in fields(Job))
+_NAMES = tuple(one.name for one in fields(Job))[:12]
 
 
 class Jobs:

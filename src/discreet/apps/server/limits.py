@@ -37,12 +37,14 @@ __all__ = [
     "WORK",
     "check_amount",
     "check_asked",
+    "check_decided",
     "check_draft",
     "check_fed",
     "check_key",
     "check_lists",
     "check_replicates",
     "check_rows",
+    "check_simulated",
     "check_sql",
     "read_questions",
 ]
@@ -63,8 +65,10 @@ _DIGITS = 100
 _TEXT = 10_000  # characters of one text
 _NUMBERS = 4_000_000  # of a hierarchy
 _REPLICATED = 4_000_000  # numbers of all replicates of a hierarchy: some tens of seconds
+_RETRIALS = 5  # times at least a hierarchy is made again for what is said of decisions by it
+_DRAWS = 16  # of a plan that is tried out, unless said
 _SEARCHED = 100_000  # numbers of a job priced by accuracy: that takes some twenty plans
-_FED = 2_000  # loads and buses of a grid whose job is priced so: each of those plans works out power flows
+_FED = 2_000  # loads and buses of a grid, or hidden numbers, of a job priced so: each of those plans solves a problem
 WORK = 1_000_000  # pieces of expressions computed for a question, some seconds of work
 _QUESTIONS = 100  # of a batch: each is planned alone
 _OUTPUTS = 1_000  # of all questions of a batch
@@ -259,6 +263,26 @@ def _check_candidate(candidate: Mapping[str, Any], known: Collection[str]) -> No
         raise InputError("settings.steps", steps, f"at most {STEPS:,} over HTTP", _FREE)
 
 
+def check_decided(release: Any) -> None:
+    """Refuse decisions by a hierarchy so large that making it again a few times would take minutes: that is free."""
+    if isinstance(release, TreeRelease):
+        many = release.tree.leaves * release.measured.cells
+        if many * _RETRIALS > _REPLICATED:
+            allowed = f"one of at most {_REPLICATED // _RETRIALS:,} numbers over HTTP"
+            raise InputError(
+                "release", Phrase(f"{many:,} numbers"), allowed, "Use: discreet releases decide. Nothing was spent."
+            )
+
+
+def check_simulated(plan: Any, draws: int | None) -> None:
+    """Refuse to try out a hierarchy so large, or so often, that it would take minutes: that is free."""
+    counted = getattr(plan, "counted", None)
+    many = 0 if counted is None else int(counted.tree.leaves * counted.cells)
+    if many * (_DRAWS if draws is None else draws) > _REPLICATED:
+        allowed = f"such that draws times {many:,} numbers are at most {_REPLICATED:,} over HTTP"
+        raise InputError("draws", _DRAWS if draws is None else draws, allowed, _FREE)
+
+
 def check_draft(draft: Draft[Any], price: Mapping[str, Any]) -> None:
     """Refuse a job that is larger than it looked, once it is known how large it is."""
     kind, ready = draft.ask.kind, draft.checked
@@ -272,7 +296,7 @@ def check_draft(draft: Draft[Any], price: Mapping[str, Any]) -> None:
     if kind == "flows" and many > MOST_GROUPS:
         allowed = f"such that there are at most {MOST_GROUPS:,} cells over HTTP"
         raise InputError("origin", Phrase(f"{many:,} cells"), allowed, _FREE)
-    most = _FED if kind == "loads" else _SEARCHED
+    most = _FED if kind in ("loads", "hidden") else _SEARCHED
     if price.get("within") is not None and many > most:
         ways = " or ".join(way for way in ("epsilon", "rho", "share") if way in draft.ask.prices)
         hint = f"Give {ways}: the plan says how far off the numbers may be. Nothing was spent."
@@ -314,4 +338,6 @@ def _numbers(kind: str, ready: Any) -> int:
             return int(sum(ready.levels.children.sizes) * ready.levels.limit)
         case "loads":
             return int(ready.about.grid.loads + ready.about.grid.buses)
+        case "hidden":
+            return len(ready.about.names)
     return 0

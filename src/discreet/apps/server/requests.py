@@ -6,6 +6,7 @@ Everything is plain values: no path is opened, no code is taken, and what would 
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -31,10 +32,12 @@ from discreet.apps.server.limits import (
     check_sql,
     read_questions,
 )
+from discreet.core.exact import as_written
+from discreet.core.explanation import largest_error
 from discreet.core.release import Release
 from discreet.curator import KINDS, Curator
 from discreet.curator.offer import Offer
-from discreet.curator.question import read_question, with_limits
+from discreet.curator.question import Question, read_question, with_limits
 from discreet.curator.request import read_how
 from discreet.data.expression.domain import metered
 from discreet.errors import InputError, Phrase
@@ -44,6 +47,7 @@ from discreet.query.ask import Ask, Option, check_subject, options
 from discreet.query.combination import MOST_COMBINATIONS
 from discreet.query.forms import AMOUNT
 from discreet.query.notation import read_key
+from discreet.query.price import amount_within
 
 __all__ = [
     "REQUESTS",
@@ -83,6 +87,8 @@ class QuestionRequest(Plain):
     """A question and its price. Give `sql`, a `query` in its JSON form, `outputs` with `by` and `where`, or `top`.
 
     Beside `by`, `groups` are the only combinations of the keys' values that count; `listing` asks for the groups alone.
+    With `within`, `at_rows` says how many rows a group is taken to have at least: 100, 1000 or 10000. The error of a
+    mean depends on it, and is then within that in groups of so many rows.
     """
 
     sql: Text | None = None
@@ -100,6 +106,7 @@ class QuestionRequest(Plain):
     rho: Amount = None
     share: Amount = None
     within: Amount = None
+    at_rows: Annotated[int, Field(ge=1)] | None = None
     confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
     noise: str = "auto"
     delta: Amount = None
@@ -108,19 +115,36 @@ class QuestionRequest(Plain):
     def offer(self, curator: Curator) -> Offer[Release]:
         """The plan, priced; nothing is read and nothing is spent."""
         with metered(WORK):
-            return self._offer(curator)
+            return self._offer(curator) if self.at_rows is None else self._accurate(curator, self.at_rows)
+
+    def _accurate(self, curator: Curator, rows: int) -> Offer[Release]:
+        """The plan at the least price at which every error is within that, in groups of at least so many rows."""
+        if self.within is None:
+            raise InputError("at_rows", rows, "left out unless `within` names an accuracy")
+        part = curator.allotment(self.allotment)
+
+        def at(amount: Fraction) -> Offer[Release]:
+            paid = {"within": None, "at_rows": None, part.currency: str(amount)}
+            return self.model_copy(update=paid)._offer(curator)
+
+        within = float(as_written(self.within, "within"))
+        return at(amount_within(lambda amount: largest_error(at(amount).expected, rows), within, part))
 
     def _offer(self, curator: Curator) -> Offer[Release]:
         price: dict[str, Any] = {
             name: getattr(self, name)
             for name in ("epsilon", "rho", "share", "within", "confidence", "noise", "delta", "allotment")
         }
+        return self.question(curator).plan(**price)
+
+    def question(self, curator: Curator) -> Question:
+        """What is asked, without its price."""
         if self.sql is None and self.query is None:
             for text in (*(self.by or ()), *([] if self.top is None else [self.top])):
                 check_key(read_key(text, curator.schema), curator.schema)
             top = (self.top, self.k)
             asked = (self.outputs, self.by, self.where, top, self.limits, self.groups, self.listing)
-            return read_question(curator.desk, *asked).plan(**price)
+            return read_question(curator.desk, *asked)
         beside = (self.outputs, self.by, self.where, self.top, self.groups, self.listing)
         if any(beside) or (self.sql and self.query):
             raise InputError(
@@ -128,9 +152,9 @@ class QuestionRequest(Plain):
             )
         if self.sql is None:
             check_lists(self.query, "query", curator.schema)
-            return with_limits(curator.question(self.query or {}), self.limits).plan(**price)
+            return with_limits(curator.question(self.query or {}), self.limits)
         check_sql(self.sql, curator.schema, self.dialect)
-        return with_limits(curator.sql(self.sql, dialect=self.dialect), self.limits).plan(**price)
+        return with_limits(curator.sql(self.sql, dialect=self.dialect), self.limits)
 
 
 class ReleaseRequest(QuestionRequest):
@@ -194,6 +218,10 @@ class JobRequest(Plain):
     allotment: str | None = None
     release: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     why: Annotated[str, Field(max_length=1000)] = ""
+    priority: Annotated[
+        Literal["high", "normal", "low"],
+        Field(description="Jobs of a higher priority begin first. Only custodians give the highest."),
+    ] = "normal"
 
     @property
     def kind(self) -> str:

@@ -20,6 +20,8 @@ __all__ = [
     "ZIPPED",
     "AnyResponse",
     "DatasetResponse",
+    "DecisionResponse",
+    "EventsResponse",
     "FigureResponse",
     "Json",
     "LedgerResponse",
@@ -154,15 +156,27 @@ class DatasetResponse(_Open):
     dataset: str
     unit: str
     allotments: list[_Standing]
+    caps: list[dict[str, Any]] = []
+
+
+class EventsResponse(_Open):
+    """Records of a ledger from a position, and the position to go on from."""
+
+    records: list[dict[str, Any]]
+    next: int
 
 
 class PlanResponse(_Open):
-    """A plan: what it costs, how far answers may be off, and `text` for people."""
+    """A plan: what it costs, how far answers may be off, and `text` for people.
+
+    `answered` names a stored release of the same plan, which is free to read, where there is one.
+    """
 
     dataset: str
     allotment: str
     digest: str
     text: str
+    answered: dict[str, Any] | None = None
 
 
 class ReleaseResponse(_Open):
@@ -184,7 +198,7 @@ class AnyResponse(_Open):
 
 
 class PendingResponse(BaseModel):
-    """Not done yet: to be fetched by its id."""
+    """Not finished yet: to be fetched by its id."""
 
     release: str
     text: str
@@ -201,7 +215,7 @@ class StoredResponse(_Open):
 
 
 class FigureResponse(_Open):
-    """A sum or a share made of published numbers; null where nothing can be said."""
+    """A sum or a share computed from published numbers; null where nothing is known."""
 
     value: float | None
     lower: float | None
@@ -225,8 +239,28 @@ class SimulationResponse(_Open):
     classes: list[_SizeClass]
 
 
+class _Effect(_Open):
+    group: str
+    regions: float
+
+
+class DecisionResponse(_Open):
+    """What a decision gets wrong: of a fund the part `misallocated`, of a limit how many regions are `wrong`; by group
+    and, in `columns`, by region. `simulated` where nothing is published yet."""
+
+    fund: float | None
+    threshold: float | None
+    by: str
+    repair: str
+    misallocated: float | None
+    wrong: float | None
+    simulated: bool
+    groups: list[_Effect]
+    columns: dict[str, list[Any]]
+
+
 class WireResponse(_Open):
-    """A release as the books hold it."""
+    """A release as the ledger records it."""
 
     release: str
     dataset: str
@@ -241,12 +275,14 @@ class WireResponse(_Open):
     measured: Any
     kind: str
     version: int
+    unit: str
+    price: dict[str, float]
     cost: str
     remaining: str
 
 
 class LedgerResponse(_Open):
-    """The books of a dataset."""
+    """The ledger of a dataset."""
 
     standing: list[_Standing]
     records: list[dict[str, str]]
@@ -283,7 +319,7 @@ _WORDS = {
     429: "too many requests",
     500: "something went wrong, or a run failed after its cost was recorded",
     501: "this server cannot do that",
-    503: "the ledger cannot be reached",
+    503: "the ledger or the data cannot be reached; nothing was spent",
 }
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": ProblemResponse, "description": words} for status, words in _WORDS.items()

@@ -152,7 +152,7 @@ def routes(service: Service, access: Access) -> APIRouter:
 
     @api.get("/tree/{release}/simulation", responses=answers(SimulationResponse, "what noise does to small regions"))
     def tree_simulation(name: str, release: str, caller: Caller = access.anyone) -> Json:
-        """Its method tried out on a table that might be the true one: the part of people placed in empty regions, and
+        """Its method simulated on a plausible table: the part of people placed in empty regions, and
         bias by size of a region."""
         whole: TreeRelease = found(name, "tree", release, caller)
         with service.plans.turn(caller.name):
@@ -226,9 +226,7 @@ def routes(service: Service, access: Access) -> APIRouter:
     @api.get("/record/{release:path}", responses=wire)
     def record(name: str, release: str, caller: Caller = access.anyone) -> Json:
         """All that the ledger holds of a release of any kind: `discreet.connect` reads it."""
-        curator, known = service.curator(name, caller), service.stored(name, release)
-        if known is None:
-            raise MissingError("release", release, "the id of a stored release", "A job that runs has none yet.")
+        curator, known = service.curator(name, caller), service.answered(name, release, "A job that runs has none yet.")
         return Json(service.shown(name, release, record_values(curator, stored(known)), caller))
 
     @api.post("/publish", responses=wire)
@@ -261,6 +259,8 @@ def record_values(curator: Curator, answer: Answer) -> dict[str, Any]:
         "measured": None if answer.measured is answer.result else answer.measured,
         "kind": answer.kind,
         "version": answer.version,
+        "unit": answer.unit,
+        "price": paid.price,
         "cost": paid.cost,
         "remaining": paid.remaining,
     }

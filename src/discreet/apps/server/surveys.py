@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import anyio.to_thread
 from starlette.responses import RedirectResponse
 
 from discreet.apps.survey.server import application
@@ -19,7 +20,7 @@ from discreet.apps.survey.store import Reports, open_reports
 from discreet.errors import InputError
 from discreet.local.questionnaire.questionnaire import Questionnaire
 
-__all__ = ["Survey", "Surveys", "survey_at"]
+__all__ = ["Survey", "Surveys", "check_once", "check_survey_name", "survey_at"]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -31,6 +32,8 @@ class Survey:
     name: str
     questionnaire: Questionnaire
     reports: Reports
+    open: bool = True
+    """Whether it takes answers; one that is over still shows what was answered."""
 
     @property
     def path(self) -> str:
@@ -55,24 +58,39 @@ def survey_at(place: str) -> Survey:
     file, _, store = place.partition("=")
     asked = Questionnaire.load(Path(file))
     name = Path(file).stem
-    if not _NAME.fullmatch(name):
-        raise InputError("--survey", name, "a file whose name can stand in an address: letters, digits, . _ -")
+    check_survey_name(name, "--survey")
+    check_once(asked)
     kept = open_reports(store or str(Path(file).with_name(f"{name}-reports.db")), asked.digest)
     return Survey(name, asked, kept)
+
+
+def check_survey_name(name: str, field: str) -> None:
+    """`InputError` unless it can stand in an address."""
+    if not _NAME.fullmatch(name):
+        raise InputError(field, name, "a name that can stand in an address: letters, digits, . _ -")
+
+
+def check_once(asked: Questionnaire) -> None:
+    """`InputError` for a survey of several rounds: somebody has to say when the next one begins."""
+    if asked.rounds:
+        hint = "Serve it alone: discreet survey serve --round 1."
+        raise InputError("survey", asked.id, "a survey without [repeat]", hint)
 
 
 class Surveys:
     """ASGI middleware before all others: what belongs to a survey goes to its application and to nothing else."""
 
     def __init__(self, app: Any, *, surveys: Mapping[str, Survey], origin: str | None = None) -> None:
-        self.app = app
-        self.served = {one.path: application(one.questionnaire, one.reports, origin=origin) for one in surveys.values()}
+        self.app, self.surveys, self.origin = app, surveys, origin
+        self.served: dict[str, tuple[Survey, Any]] = {}
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         path = scope.get("path", "")
         if scope["type"] == "http" and path.startswith("/surveys/"):
-            first = f"/surveys/{path.removeprefix('/surveys/').partition('/')[0]}/"
-            found = self.served.get(first)
+            name = path.removeprefix("/surveys/").partition("/")[0]
+            first = f"/surveys/{name}/"
+            # It may have been opened or closed by another process a moment ago: that is looked up in a file.
+            found = await anyio.to_thread.run_sync(self._application, name)
             if found is not None and path == first.removesuffix("/"):
                 await RedirectResponse(first, 308)(scope, receive, send)
                 return
@@ -81,3 +99,13 @@ class Surveys:
                 await found({**scope, "root_path": root}, receive, send)
                 return
         await self.app(scope, receive, send)
+
+    def _application(self, name: str) -> Any:
+        survey = self.surveys.get(name)
+        if survey is None:
+            return None
+        known = self.served.get(name)
+        if known is None or known[0] is not survey:
+            made = application(survey.questionnaire, survey.reports, origin=self.origin, accepting=survey.open)
+            known = self.served[name] = (survey, made)
+        return known[1]
