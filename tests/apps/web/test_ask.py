@@ -49,7 +49,7 @@ def test_a_release_needs_the_price_typed_and_is_then_free_to_read(service):
     assert f"for {EVIL}" in text
     (identity,) = service.curators["people"].releases()
     again = told(ann.get(f"/d/people/releases/{identity}"))
-    assert "Reading this again is free" in again
+    assert "Reading this one is free" in again
     assert "discrete Laplace" in again
     assert service.curators["people"].release(identity).digest in again
     assert spent(service) == 0.25
@@ -89,13 +89,13 @@ def test_a_refusal_says_what_is_left_and_what_could_be_asked(service):
     text = told(found)
     assert "Refused: the budget does not cover this" in text
     assert "Nothing was spent, and no data was read" in text
-    assert "The same question at epsilon = 0.3" in text
+    assert "The same question at epsilon = 0.03, about a tenth of what is left" in text
     link = html.unescape(re.search(r'class="button" href="([^"]*)"', found.text)[1])
     offered = ann.get(link)
-    assert "epsilon = 0.3" in told(offered)
-    assert "epsilon = 0 after" in told(offered)
+    assert "epsilon = 0.03" in told(offered)
+    assert "epsilon = 0.27 after" in told(offered)
     early = ann.post("/d/people/ask", asked)  # said before anything is tried, too
-    assert "More than is left" in told(early)
+    assert "More than the budget has left" in told(early)
     assert "Spend and release" not in early.text
     ann.get("/d/people/ask")
     assert confirmed(ann, {**ASK, "epsilon": "0.3"}).status_code == 303
@@ -128,7 +128,7 @@ def test_a_viewer_reads_and_prices_and_does_not_spend(service):
     vic = signed(service, "vic", "viewer")
     vic.get("/d/people/ask")
     page = vic.post("/d/people/ask", ASK)
-    assert "it may not spend" in told(page)
+    assert "but may not spend" in told(page)
     assert "Spend and release" not in page.text
     assert vic.post("/d/people/ask/release", {**ASK, "confirm": "0.25"}).status_code == 403
     assert vic.get("/d/people/releases").status_code == 200

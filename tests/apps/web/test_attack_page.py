@@ -1,5 +1,8 @@
 """Attacks as pages: listed, run by a custodian, stored, seen by all."""
 
+import threading
+import time
+
 import pytest
 
 pytest.importorskip("fastapi")
@@ -33,7 +36,7 @@ def test_all_attacks_are_listed_and_lead_to_their_page(service):
 def test_an_attack_is_run_by_a_custodian_kept_and_seen_by_all(service):
     ann, carla = signed(service, name="ann"), signed(service, "custodian", "carla")
     none = ann.get("/attacks/averages").text
-    assert "was not run on this server yet" in none
+    assert "has not been run on this server yet" in none
     assert "Run the attack" not in none
     assert ann.post("/attacks/averages", {"epsilon": "1"}).status_code == 403
     carla.get("/attacks/averages")
@@ -47,7 +50,7 @@ def test_an_attack_is_run_by_a_custodian_kept_and_seen_by_all(service):
     bob = signed(later, "viewer", "bob")
     assert "Ann is 40" in bob.get("/attacks/averages").text
     assert "epsilon 0.5" in bob.get("/attacks").text
-    assert "No audit was run on this server yet" in bob.get("/audit").text
+    assert "No audit has been run on this server yet" in bob.get("/audit").text
 
 
 def test_who_is_not_signed_in_sees_none_and_starts_none(service):
@@ -63,7 +66,7 @@ def test_who_is_not_signed_in_sees_none_and_starts_none(service):
     assert service.jobs.listed("") == []
 
 
-@pytest.mark.parametrize("typed", ["", "0", "1000", "nan", "<b>"])
+@pytest.mark.parametrize("typed", ["", "0", "1000", "nan", "<b>", "1e400", "lnx"])
 def test_an_epsilon_that_makes_no_sense_is_refused_and_nothing_runs(service, typed):
     carla = signed(service, "custodian", "carla")
     carla.get("/attacks/heatmap")
@@ -81,3 +84,29 @@ def test_words_of_an_attack_are_text(service):
     assert "<i>x</i>" not in page
     assert "<u>c</u>" not in page
     assert "<p>second</p>" in page
+
+
+@pytest.mark.parametrize(("path", "sent"), [("/attacks/averages", {"epsilon": "1"}), ("/audit/run", {})])
+def test_two_that_are_sent_at_once_are_one_job(service, monkeypatch, path, sent):
+    """Neither sees the other among the jobs that run: each asked before the other was written down."""
+    held, runs = threading.Event(), []
+
+    def wait(report):
+        runs.append(path)
+        held.wait(60)
+
+    monkeypatch.setattr("discreet.apps.web.attack_page._work", lambda *what: wait)
+    monkeypatch.setattr("discreet.apps.web.audit_page._work", lambda *what: wait)
+    carla = signed(service, "custodian", "carla")
+    carla.get("/attacks/averages")
+    with monkeypatch.context() as blind:
+        blind.setattr(Jobs, "listed", lambda self, dataset: [])
+        for _ in range(3):
+            assert carla.post(path, sent).status_code == 303
+    assert len(service.jobs.listed("")) == 1
+    held.set()
+    while not service.jobs.listed("")[0].over:
+        time.sleep(0.01)
+    assert runs == [path]
+    assert carla.post(path, sent).status_code == 303  # when it is over, it may run again
+    assert len(service.jobs.listed("")) == 1

@@ -27,7 +27,7 @@ def test_an_audit_is_run_by_a_custodian_kept_and_seen_by_all(service, monkeypatc
     monkeypatch.setattr(audit_page, "run", partial(audit_page.run, only="reused seed"))
     ann, carla = signed(service, name="ann"), signed(service, "custodian", "carla")
     none = ann.get("/audit")
-    assert "No audit was run on this server yet" in none.text
+    assert "No audit has been run on this server yet" in none.text
     assert "discreet audit self" in none.text
     assert "Start the self-audit" not in none.text
     assert ann.post("/audit/run", {}).status_code == 403

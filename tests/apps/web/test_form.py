@@ -26,7 +26,7 @@ def test_a_form_that_is_not_of_this_session_is_refused(service):
             ann.get("/d/people/ask")
             found = ann.post(path, ASK, csrf=wrong or "-")
             assert found.status_code == 403
-            assert "not of this session" in found.text
+            assert "belongs to another session" in found.text
     assert ann.get("/").status_code == 200  # nobody was signed out
     assert service.curators["people"].standing()[0].spent.amount == 0
 

@@ -73,7 +73,7 @@ def test_what_is_not_there_and_what_nobody_foresaw(service, monkeypatch):
     def broken(*given):
         raise ZeroDivisionError("Xyzzy-7431")
 
-    monkeypatch.setattr("discreet.apps.web.data.described", broken)
+    monkeypatch.setattr("discreet.apps.web.data.columns_table", broken)
     found = ann.get("/d/people")
     assert found.status_code == 500
     assert "Xyzzy" not in found.text

@@ -65,7 +65,7 @@ def test_a_viewer_prices_and_cannot_spend_and_no_form_of_elsewhere_is_taken(serv
     for path in (
         "/d/people/map/release",
         "/d/people/synthetic/release",
-        "/d/people/jobs/x/again",
+        "/d/people/jobs/x/cancel",
         "/audit/run",
         "/attacks/averages",
     ):
@@ -73,7 +73,7 @@ def test_a_viewer_prices_and_cannot_spend_and_no_form_of_elsewhere_is_taken(serv
         ann = signed(service, "custodian", f"c{path}"[:60])
         assert ann.post(path, {**TREE, "confirm": "0.5"}, csrf="0" * 64).status_code == 403
     assert spent(service) == 0
-    assert service.jobs.listed("people") == service.jobs.listed("") == []
+    assert service.listed("people") == service.jobs.listed("") == []
     stranger = Visitor(application(service))
     for path in ("/d/people/map", "/d/people/synthetic", "/d/people/jobs", "/d/people/jobs/x", "/audit", "/surveys"):
         assert stranger.get(path).headers["location"].startswith("/login")
@@ -83,7 +83,7 @@ def test_more_than_is_left_is_refused_before_a_job_begins(service):
     ann = signed(service)
     ann.get("/d/people/map")
     dear = ann.post("/d/people/map", {**TREE, "epsilon": "3"})
-    assert "More than is left" in dear.text
+    assert "More than the budget has left" in dear.text
     assert "Spend and begin" not in dear.text
     assert "/d/people/map?" in dear.text
     fine = ann.post("/d/people/map", {**TREE, "epsilon": "1.5"})
@@ -91,8 +91,8 @@ def test_more_than_is_left_is_refused_before_a_job_begins(service):
     service.curators["people"].sql("SELECT COUNT(*) AS n FROM people").plan(epsilon=1).release()
     refused = ann.post("/d/people/map/release", sent)
     assert refused.status_code == 409
-    assert "More than is left" in refused.text
+    assert "More than the budget has left" in refused.text
     assert spent(service) == 1
-    assert service.jobs.listed("people") == []
+    assert service.listed("people") == []
     instead = re.search(r'href="(/d/people/map\?[^"]+)"', refused.text)[1].replace("&amp;", "&")
     assert "epsilon = 1 " in ann.get(instead).text.replace("</b>", " ")

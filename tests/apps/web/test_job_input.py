@@ -45,3 +45,19 @@ def test_the_search_for_a_price_ends_at_the_least_in_three_digits(law, within):
     for nothing in (0, -1, float("nan"), float("inf")):
         with pytest.raises(InputError, match="within"):
             amount_within(lambda price: law(float(price)), nothing, part)
+
+
+def test_a_percentage_is_the_same_price_as_its_share(service):
+    curator = service.curators["people"]
+    wish = JobInput.read("tree", Form([*TREE.items(), ("epsilon", "9")]))
+    assert {"percent", "epsilon"} <= set(wish.prices)
+    part, whole = wish.with_price("percent", "12.5 %"), wish.with_price("share", "1/8")
+    assert part.way == "percent"
+    (offer, sent), (other, _) = part.offer(curator, None), whole.offer(curator, None)
+    assert sent["share"] == "1/8"
+    assert "percent" not in sent
+    assert offer.plan.charge == other.plan.charge
+    assert ("epsilon", "9") not in part.fields()
+    for amount in ("many", "0", "-1", "101"):
+        with pytest.raises(InputError):
+            wish.with_price("percent", amount).offer(curator, None)

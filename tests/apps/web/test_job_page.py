@@ -1,5 +1,6 @@
 """Forms that are made from the fields of an ask: every kind of job, from its form to what was released."""
 
+import re
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -8,6 +9,7 @@ import pytest
 import discreet
 from discreet import Allotment, Budget, Category, Integer, Schema, Text, Unit
 from grid_files import lay_out_grid
+from numbers_files import lay_out_prices
 
 pytest.importorskip("fastapi", reason="needs discreet[server]")
 pytest.importorskip("jinja2", reason="needs discreet[server]")
@@ -49,12 +51,13 @@ FILLED = {
     "train": {**RUN, **PRICE},
     "search": {**RUN, "settings": "rate=0.5\nrate=2", **PRICE},
     "loads": {"cost": "800", **PRICE},
+    "hidden": {"highest": "100", "step": "0.25", "optimum": "30.3", **PRICE},
 }
 
 
 def dataset_of(kind):
     """The dataset that a kind is about."""
-    return {"loads": "ring", "relations": "visits"}.get(kind, "people")
+    return {"loads": "ring", "hidden": "prices", "relations": "visits"}.get(kind, "people")
 
 
 @pytest.fixture
@@ -72,9 +75,12 @@ def service(tmp_path):
         budget=Budget(7, delta=1e-5, allotments=parts),
         create=True,
     )
-    return Service({"people": curator, "ring": ring, "visits": visits}, tokens, jobs=Jobs(tmp_path / "jobs.db")).within(
-        rate=500.0, burst=500.0
-    )
+    folder = tmp_path / "numbers"
+    folder.mkdir()
+    data = lay_out_prices(folder)
+    prices = discreet.open(str(data), folder / "discreet.toml", ledger=curator.ledger, create=True)
+    served = {"people": curator, "ring": ring, "prices": prices, "visits": visits}
+    return Service(served, tokens, jobs=Jobs(tmp_path / "jobs.db")).within(rate=500.0, burst=500.0)
 
 
 @pytest.fixture
@@ -96,18 +102,20 @@ def test_a_form_has_every_field_of_its_ask_and_the_jobs_page_leads_there(kind, a
 
 @pytest.mark.parametrize("kind", NEW)
 def test_a_form_of_another_kind_of_data_is_refused_and_not_offered(kind, ann):
-    other = "people" if dataset_of(kind) == "ring" else "ring"
-    assert ann.get(f"/d/{other}/new/{kind}").status_code == 422
-    assert "this one is" in ann.page.text
-    assert f"/new/{kind}" not in ann.get(f"/d/{other}/jobs").text
+    same = {"people", "visits"} if dataset_of(kind) in ("people", "visits") else {dataset_of(kind)}
+    for other in {"people", "ring", "prices"} - same:
+        assert ann.get(f"/d/{other}/new/{kind}").status_code == 422
+        assert "this one is" in ann.page.text
+        assert f"/new/{kind}" not in ann.get(f"/d/{other}/jobs").text
 
 
 @pytest.mark.parametrize("path", ["ask", "map", "synthetic"])
-def test_pages_about_tables_are_refused_for_the_loads_of_a_grid(path, ann):
-    page = ann.get(f"/d/ring/{path}")
+@pytest.mark.parametrize(("dataset", "words"), [("ring", "the loads of a power grid"), ("prices", "private numbers")])
+def test_pages_about_tables_are_refused_for_data_that_is_none(path, dataset, words, ann):
+    page = ann.get(f"/d/{dataset}/{path}")
     assert page.status_code == 422
-    assert "the loads of a power grid" in page.text
-    assert f"/d/ring/{path}" not in ann.get("/d/ring").text
+    assert words in page.text
+    assert f"/d/{dataset}/{path}" not in ann.get(f"/d/{dataset}").text
 
 
 def test_the_page_of_a_grid_says_what_is_protected_and_what_is_public(ann):
@@ -116,6 +124,28 @@ def test_the_page_of_a_grid_says_what_is_protected_and_what_is_public(ann):
     assert "<dt>Loads</dt><dd>3</dd>" in shown
     assert "ends at no more than" in shown
     assert "3 loads of a power grid" in ann.get("/").text
+
+
+def test_the_page_of_private_numbers_says_what_is_protected_and_what_is_public(ann):
+    shown = ann.get("/d/prices").text
+    assert "Each of 4 numbers is protected" in shown
+    assert "2 EUR" in shown
+    assert "41.5" not in shown
+    assert all(f'<span class="chip">{name}</span>' in shown for name in ("north", "south", "east", "west"))
+    for cells in (("total", "1", "0", "equal to 100"), ("coast", "north 1, west 1; of others 0", "0", "at most 60")):
+        name, *others = cells
+        assert re.search(rf">{name}</th>" + "".join(rf"<td[^>]*>{cell}</td>" for cell in others), shown)
+    assert re.search(r">losses \(objective\)</th><td[^>]*>0</td><td[^>]*>0.01</td>", shown)
+    home = ann.get("/").text
+    assert "4 private numbers" in home
+    assert 'href="/d/prices/new/hidden">Plan a release' in home
+
+
+def test_numbers_are_not_planned_where_the_public_optimum_is_out_of_reach(ann):
+    ann.get("/d/prices/new/hidden")
+    refused = ann.post("/d/prices/new/hidden", {"highest": "100", "step": "0.25", "optimum": "1", **PRICE})
+    assert "contradict each other" in refused.text
+    assert "to spend" not in refused.text
 
 
 def test_loads_are_not_planned_without_their_cost(ann):

@@ -25,13 +25,16 @@ def test_the_ledger_burns_down_and_verifies(service):
         assert confirmed(carla, {**ASK, "epsilon": part}, why=EVIL).status_code == 303
     page = carla.get("/d/people/ledger")
     assert EVIL not in page.text
-    assert page.text.count("<g><title>") == 2
-    assert "0.25 left" in page.text
-    assert "Verify the books" in page.text
+    assert page.text.count("<g><title>") == 4  # two allotments opened, and two charges
+    assert "carla: " in page.text
+    assert "Verify the ledger" in page.text
     found = carla.post("/d/people/ledger/verify", {})
     assert "Ledger verified" in told(found)
     ann = signed(service)
-    assert "Verify the books" not in ann.get("/d/people/ledger").text
+    other = ann.get("/d/people/ledger")
+    assert "Verify the ledger" not in other.text
+    assert "<title>someone; 0.25 spent</title>" in other.text  # who and why are for the custodian
+    assert "carla" not in told(other)
     assert ann.post("/d/people/ledger/verify", {}).status_code == 403
 
 

@@ -72,6 +72,9 @@ def test_a_hierarchy_from_its_price_to_its_map(service):
     at = f"/d/people/map/table?release={identity}&level=county"
     assert ann.get(f"{at}&format=csv").text == level_table(tree, "county").to_csv()
     assert ann.get(f"{at}&format=parquet").content[:4] == b"PAR1"
+    guest = signed(service, name="guest", allotment="another")
+    left = [one.get(f"{at}&format=json").json()["remaining"] for one in (ann, guest)]
+    assert left == [tree.remaining, ""]
     assert ann.get(f"{at}&format=exe").status_code == 422
     assert ann.get(f"/d/people/map/table?release={identity}&level=moon").status_code == 422
     for kind, name in (
@@ -101,7 +104,8 @@ def test_a_hierarchy_from_its_price_to_its_map(service):
     assert ann.get(f"/d/people/releases/{identity}").headers["location"] == result_of(page)
     bob = signed(service, "viewer", "bob")
     assert f"release={identity}" in bob.get("/d/people/map").text
-    assert "ann" not in bob.get(result_of(page)).text.split("<main")[1]
+    assert "<dd>analyst</dd>" in ann.get(result_of(page)).text
+    assert "<dd>analyst</dd>" not in bob.get(result_of(page)).text
 
 
 def test_a_map_of_another_kind_or_dataset_is_not_there(service):
@@ -130,7 +134,7 @@ def test_what_is_public_about_the_counts_can_be_pasted(service):
     found = ann.post("/d/people/map", {**regions, **public, "expected": "50"})
     assert "Covariate of the leaf regions" in found.text
     assert "Totals of all: declared public by the office" in found.text
-    assert "is asked first" not in found.text
+    assert "is measured first" not in found.text
     placed = ann.post("/d/people/map", {**regions, "targets": "county,place\nA1,Old\nB1,Old", "spine": "optimised"})
     assert "place, off the tree (1): made of 2.0 regions" in placed.text
     wrong = ann.post("/d/people/map", {**regions, "covariate": "county,units\nA1,3"})

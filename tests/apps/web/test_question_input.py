@@ -45,6 +45,8 @@ def test_sql_has_a_tab_of_its_own(shared):
         ({"of0": "mean", "column0": "pay", "way": "within", "within": "3"}, "within", "depends on data"),
         ({"delta": "2"}, "delta", "delta"),
         ({"confidence": "7"}, "confidence", "less than 1"),
+        ({"way": "percent", "percent": "lots"}, "percent", "a percentage"),
+        ({"way": "percent", "percent": "200"}, "percent", "at most 1"),
         ({"allotment": EVIL}, "allotment", "one of"),
         ({"by0": "remark"}, "by0", "remark"),
     ],
@@ -64,12 +66,30 @@ def test_what_is_wrong_is_said_at_its_field_and_the_form_is_kept(shared, change,
     assert spent(shared) == 0
 
 
+def test_rows_are_added_and_removed_without_a_script(shared):
+    ann = signed(shared)
+    ann.get("/d/people/ask")
+    assert 'id="of1"' not in ann.post("/d/people/ask", ASK).text
+    page = ann.post("/d/people/ask", {**ASK, "where": "age >", "go": "add-of"})
+    assert page.status_code == 200  # half filled in
+    assert 'id="of1"' in page.text
+    assert 'value="age &gt;"' in page.text
+    page = ann.post("/d/people/ask", {**ASK, "by1": "age", "bins1": "10", "go": "add-by"})
+    assert 'id="by2"' in page.text
+    page = ann.post("/d/people/ask", {**ASK, "by1": "age", "bins1": "10", "go": "drop-by0"})
+    assert re.search(r'id="by0".*?<option value="age"[^>]* selected', page.text)
+    assert 'id="by1"' not in page.text
+    full = {f"of{place}": "count" for place in range(8)} | {f"name{place}": f"n{place}" for place in range(8)}
+    assert "add-of" not in ann.post("/d/people/ask", {**ASK, **full}).text
+    assert spent(shared) == 0
+
+
 def test_a_discovered_key_needs_a_delta_and_a_budget_that_has_one(shared):
     ann = signed(shared)
     ann.get("/d/people/ask")
     asked = {"of0": "count", "by0": "remark", "bins0": "?", "allotment": "guests", "way": "rho", "rho": "0.02"}
     assert ann.post("/d/people/ask", asked).status_code == 422
-    assert "how many is itself private" in told(ann.post("/d/people/ask", {**asked, "delta": "1e-7"}))
+    assert "How many there are is private" in told(ann.post("/d/people/ask", {**asked, "delta": "1e-7"}))
 
 
 def test_a_question_can_be_linked_to_and_is_not_asked_by_it(shared):
@@ -99,7 +119,7 @@ def test_limits_of_a_question_are_filled_in_kept_and_sent_on(shared):
     assert "the schema states 1 and 1" in told(ann.get("/d/people/ask"))
     page = ann.post("/d/people/ask", {**ASK, "limit_rows": "7", "limit_groups": "2", "by0": "county"})
     assert "Each person counts in at most 2 groups" in told(page)
-    assert "counts as at most 7 rows" in told(page)
+    assert "counts with at most 7 rows" in told(page)
     confirm = page.text[page.text.index('class="confirm"') :]
     assert re.search(r'type="hidden" name="limit_rows" value="7"', confirm)
     wrong = ann.post("/d/people/ask", {**ASK, "limit_rows": "0"})
@@ -138,6 +158,6 @@ def test_limits_are_chosen_on_a_page_of_their_own(service):
     assert re.search(r"Suggested: rows_total = \d+", told(found))  # noise decides which
     assert "Limits on rows" in told(found)
     assert "people_cut" in told(found)
-    assert "What limits cut" in found.text
+    assert "What each limit leaves out" in found.text
     plain = ann.get(confirmed(ann, {**ASK, "by0": "county"}).headers["location"])
-    assert "/d/people/ask?tab=limits" in plain.text[plain.text.index("<h2>Table") :]
+    assert "/d/people/ask?tab=limits" in plain.text[plain.text.index('<h2 id="table-title">Table') :]

@@ -1,6 +1,7 @@
 """Pages of releases: read for free, whoever paid; files that hold what the page shows."""
 
 import html
+import json
 import re
 
 import pytest
@@ -27,7 +28,7 @@ def test_keys_that_are_not_there_are_explained(service):
     ann.get("/d/people/ask")
     asked = {"of0": "count", "by0": "remark", "bins0": "?", "allotment": "guests", "way": "rho", "rho": "0.02"}
     page = ann.follow(confirmed(ann, {**asked, "delta": "1e-7"}))
-    assert "Rows that are not here" in told(page)
+    assert "Rows that are not shown" in told(page)
     assert "fine" in told(page)
     assert "Xyzzy-7431" not in page.text  # one person's remark
 
@@ -45,7 +46,7 @@ def test_a_release_that_is_not_done_yet_can_be_looked_at_later(service):
         allotment="team",
         unit=offer.plan.unit,
     )
-    assert "Not done yet" in told(ann.get("/d/people/releases/slow"))
+    assert "Not finished yet" in told(ann.get("/d/people/releases/slow"))
     assert "no answer yet" in told(ann.get("/d/people/releases"))
     for ending in ("csv", "json", "parquet"):
         assert ann.get(f"/d/people/releases/slow/download.{ending}").status_code == 404
@@ -88,6 +89,20 @@ def test_who_and_why_is_for_the_custodian_and_ones_own(service):
         assert "anna" not in told(bob.get(path))
     (identity,) = service.curators["people"].releases()
     assert "secret plans" not in told(bob.get(f"/d/people/releases/{identity}"))
+
+
+def test_what_is_left_of_another_allotment_is_in_no_page_and_no_file(service):
+    desk = service.curators["people"].acting_for("anna")
+    made = desk.table().group_by("county").agg(n=discreet.count()).plan(epsilon="0.25", allotment="team").release()
+    assert made.remaining == "epsilon = 0.75"
+    guest, member = signed(service, "gil", allotment="guests"), signed(service, "mia", allotment="team")
+    here = f"/d/people/releases/{made.id}"
+    assert json.loads(guest.get(f"{here}/download.json").text)["remaining"] == ""
+    assert json.loads(member.get(f"{here}/download.json").text)["remaining"] == made.remaining
+    assert "0.75" not in told(guest.get(f"{here}?new=1"))
+    assert f"{made.remaining} is left" in told(member.get(f"{here}?new=1"))
+    for ending in ("csv", "csv-metadata.json", "md", "html"):
+        assert made.remaining not in guest.get(f"{here}/download.{ending}").text
 
 
 def test_commuters_have_a_page_for_every_work_area(service):

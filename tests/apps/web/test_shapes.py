@@ -57,7 +57,7 @@ def test_a_map_is_drawn_by_shapes_that_its_reader_sends_for_them_alone(service, 
     assert mapped(ann) == [False, False]
     assert sent(ann, shapes("A1", "A2", "B1")).json() == {"kept": True}
     assert mapped(ann) == [False, True]
-    assert "Take them back" in ann.get("/d/people/map?release=tree").text
+    assert "Remove them" in ann.get("/d/people/map?release=tree").text
     bob = signed(service, "viewer", "bob")
     assert mapped(bob) == [False, False]
     assert sent(ann, b"").json() == {"kept": False}

@@ -24,7 +24,11 @@ def test_surveys_are_planned_and_read_and_their_own_pages_know_no_session(servic
     asked = survey()
     kept = open_reports(str(tmp_path / "r.db"), asked.digest)
     service = Service(
-        service.curators, service.tokens, service.limits, service.jobs, {"night": Survey("night", asked, kept)}
+        service.curators,
+        service.tokens,
+        service.limits,
+        service.jobs,
+        surveys={"night": Survey("night", asked, kept)},
     )
     carla = signed(service, "custodian")
     page = carla.get("/surveys")

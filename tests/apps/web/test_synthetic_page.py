@@ -31,7 +31,7 @@ def test_synthetic_rows_from_their_price_to_their_report(service):
     shown = ann.get(result_of(page))
     identity = result_of(page).partition("release=")[2]
     rows = service.curators["people"].release(identity)
-    for words in ("Questions asked of the rows", "Columns by themselves", "Rows against the noisy counts", "<svg"):
+    for words in ("Questions answered from the rows", "Single columns", "Rows against the noisy counts", "<svg"):
         assert words in shown.text
     assert "<script>alert" not in shown.text
     at = f"/d/people/synthetic/rows?release={identity}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import uuid
 from typing import Any
 
 from fastapi import APIRouter, Depends, HTTPException
@@ -17,6 +16,7 @@ from discreet.apps.server.tokens import Caller
 from discreet.apps.web.form import Form
 from discreet.apps.web.frame import Frame
 from discreet.apps.web.store import Store
+from discreet.core.exact import as_written
 from discreet.errors import InputError
 
 __all__ = ["routes"]
@@ -52,10 +52,8 @@ def routes(frame: Frame) -> APIRouter:
             epsilon = _epsilon(form.text("epsilon"))
         except InputError as problem:
             return _shown(frame, request, caller, chosen, jobs, store, str(problem), form.text("epsilon"))
-        last = _last(jobs, name)
-        if last is None or last.over:
-            work = _work(store, chosen, epsilon, caller.name)
-            jobs.start(caller, _NOWHERE, _KIND, f"{name} {uuid.uuid4().hex}", name, work)
+        # One id for all runs of an attack: two that are sent at once are one job.
+        jobs.start(caller, _NOWHERE, _KIND, f"{_KIND} {name}", name, _work(store, chosen, epsilon, caller.name))
         return RedirectResponse(f"/attacks/{name}", 303)
 
     return pages
@@ -105,13 +103,14 @@ def _shown(
 
 
 def _epsilon(text: str) -> float:
+    allowed = f"a number from {_LEAST:g} to {_MOST:g}, or a logarithm, such as ln3"
     try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
+        value = as_written(text, "epsilon")
+    except InputError:
+        raise InputError("epsilon", text, allowed) from None
     if not _LEAST <= value <= _MOST:
-        raise InputError("epsilon", text, f"a number from {_LEAST:g} to {_MOST:g}")
-    return value
+        raise InputError("epsilon", text, allowed)
+    return float(value)
 
 
 def _work(store: Store, attack: Attack, epsilon: float, who: str) -> Any:

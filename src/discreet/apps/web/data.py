@@ -9,10 +9,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from discreet.apps.server.tokens import Caller
-from discreet.apps.web.columns import described, grid, limits, missing, neighbours, protects
 from discreet.apps.web.frame import Frame
-from discreet.apps.web.odds import between, lifetime
 from discreet.curator import LocalDesk
+from discreet.curator.columns import columns_table, limits, missing, neighbours, protects
+from discreet.curator.odds import between, lifetime
+from discreet.curator.public_facts import grid, numbers
 
 __all__ = ["routes"]
 
@@ -29,6 +30,8 @@ def routes(frame: Frame) -> APIRouter:
         desk, declared = curator.local, curator.declared
         budget = curator.ledger.account(dataset).budget
         common: dict[str, Any] = {"promise": lifetime(budget, between(declared.unit)), "digest": declared.digest}
+        if declared.subject == "values":
+            return frame.page(request, "numbers.html", caller, **common, **numbers(declared))
         if not isinstance(desk, LocalDesk):
             return frame.page(request, "grid.html", caller, **common, **grid(declared))
         schema = desk.schema
@@ -40,7 +43,7 @@ def routes(frame: Frame) -> APIRouter:
             protects=protects(schema.unit),
             neighbours=neighbours(schema.unit),
             limits=limits(schema.unit),
-            columns=described(schema),
+            columns=columns_table(schema),
             missing=missing(schema, desk.source.columns()),
             standing=frame.budgets(caller, dataset),
         )

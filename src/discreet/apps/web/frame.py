@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
 import jinja2
@@ -22,16 +22,21 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from discreet.accounting.words import readable
 from discreet.apps.server.app import status_of
+from discreet.apps.server.identity import Person
 from discreet.apps.server.jobs import public_words
 from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web import form as forms
 from discreet.apps.web import session
 from discreet.apps.web.form import Form
-from discreet.apps.web.pictures import expected
+from discreet.apps.web.terms import Terms
+from discreet.apps.web.tour import tour_at
 from discreet.core.release import number, percent
+from discreet.curator.plan_view import expected, odds_table
+from discreet.curator.title import title_of
 from discreet.errors import DiscreetError, FormError, SignInError
 from discreet.ledger.account import Standing
+from discreet.ledger.standing_view import budget_meter, standing_table
 from discreet.query.ask import Ask, check_subject
 from discreet.show import element, meter, page, reach, reach_axis, style
 
@@ -56,7 +61,9 @@ class Frame:
     """Pages that are about no dataset: path and name."""
 
     def __post_init__(self) -> None:
-        self.sessions = None if self.service.tokens is None else session.Sessions(self.service.tokens)
+        self.sessions = (
+            None if self.service.tokens is None else session.Sessions(self.service.tokens, self.service.admitted)
+        )
         self.static = _static()
         self.templates = jinja2.Environment(
             loader=jinja2.PackageLoader("discreet.apps.web"),
@@ -65,10 +72,19 @@ class Frame:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        pictures = {"expected": expected, "meter": meter, "reach": reach, "reach_axis": reach_axis}
-        self.templates.globals.update(static=self._file, readable=readable, **pictures)
+        pictures = {
+            "expected": expected,
+            "odds_table": odds_table,
+            "meter": meter,
+            "reach": reach,
+            "reach_axis": reach_axis,
+        }
+        pictures |= {"budget_meter": budget_meter, "standing_table": standing_table}
+        self.templates.globals.update(static=self._file, readable=readable, title_of=title_of, **pictures)
         self.templates.filters.update(number=number, percent=percent, segment=lambda text: quote(str(text), safe=""))
         self.templates.filters["code"] = _code
+        self.templates.filters["capitalized"] = lambda text: text[:1].upper() + text[1:]
+        self.templates.filters["figure"] = lambda text: text[:1].isdigit() or text[:1] in "-\u2013"
 
     # Who looks
 
@@ -78,15 +94,35 @@ class Frame:
             return Caller("local", "custodian")
         seen = request.scope
         if "discreet.known" not in seen:  # once for each request
-            seen["discreet.known"] = self.sessions.caller(request.cookies.get(_cookie(request, "session"), ""))
-        found: Caller | None = seen["discreet.known"]
+            seen["discreet.known"] = self._seen(request)
+        found: Caller | Person | None = seen["discreet.known"]
+        return found if isinstance(found, Caller) else None
+
+    def _seen(self, request: Request) -> Caller | Person | None:
+        """By the session of the browser, or by a proxy that vouches for whoever is there: then it decides alone."""
+        identity = self.service.identity
+        if identity is not None and identity.proxy is not None:
+            person = identity.proxy.person(request.scope)
+            if person is not None:
+                return self.service.admitted(person)
+        held = self.cookie(request, "session")
+        found = None if self.sessions is None else self.sessions.caller(held)
+        if found is not None:
+            request.scope["discreet.session"] = held
         return found
 
     def caller(self, request: Request) -> Caller:
         """Who is signed in, as a dependency: others are sent to sign in."""
         caller = self.known(request)
         if caller is None:
+            if isinstance(person := request.scope.get("discreet.known"), Person):
+                raise HTTPException(403, person.refusal)
             raise SignInError
+        if not caller.reads:
+            raise HTTPException(403, f"These pages are not for the role {caller.role}.")
+        dataset = request.path_params.get("dataset")
+        if dataset is not None and not caller.knows(dataset):  # here once, whatever a page does with it
+            self.service.curator(dataset, caller)
         return caller
 
     def spender(self, request: Request) -> Caller:
@@ -100,7 +136,9 @@ class Frame:
         """A custodian, as a dependency."""
         caller = self.caller(request)
         if caller.role != "custodian":
-            raise HTTPException(403, "This page is for custodians.")
+            raise HTTPException(
+                403, f"This page is for custodians; you are signed in as {caller.role}. Nothing was changed."
+            )
         return caller
 
     # Forms
@@ -110,18 +148,23 @@ class Frame:
         try:
             found = await forms.read(request)
         except FormError:
-            raise HTTPException(400, "This is no form of these pages. Nothing was spent.") from None
-        secret = self._secret(request)
-        shown = found.pop("csrf", "")
-        if not secret or not hmac.compare_digest(session.mark(secret).encode(), shown.encode()):
-            raise HTTPException(403, "This form is not of this session; nothing was spent. Load it again.")
+            raise HTTPException(400, "This request is not a form of these pages. Nothing was spent.") from None
+        self.check_form(request, found.pop("csrf", ""))
         return found
+
+    def check_form(self, request: Request, shown: str) -> None:
+        """Refuse a form that does not carry what this browser was given."""
+        secret = self._secret(request)
+        if not secret or not hmac.compare_digest(session.mark(secret).encode(), shown.encode()):
+            raise HTTPException(
+                403, "This form belongs to another session. Nothing was spent or changed. Load it again."
+            )
 
     def marked(self, request: Request) -> None:
         """The same of what a script of a page sends, as a dependency: the mark is in a header."""
         secret, shown = self._secret(request), request.headers.get("x-csrf", "")
         if not secret or not hmac.compare_digest(session.mark(secret).encode(), shown.encode()):
-            raise HTTPException(403, "This page is not of this session; nothing was spent. Load it again.")
+            raise HTTPException(403, "This page belongs to another session. Nothing was spent. Load it again.")
 
     def csrf(self, request: Request) -> str:
         """What forms of this browser must carry."""
@@ -129,8 +172,8 @@ class Frame:
 
     def _secret(self, request: Request) -> str:
         """What ties forms to this browser: its session, or a cookie for that alone where there is none."""
-        if self.sessions is not None and self.known(request) is not None:
-            return request.cookies[_cookie(request, "session")]
+        if self.known(request) is not None and (held := request.scope.get("discreet.session")):
+            return str(held)
         own = request.cookies.get(_cookie(request, "form"), "")
         return own if session.wellformed(own) else ""
 
@@ -141,21 +184,27 @@ class Frame:
     ) -> HTMLResponse:
         """A page: its template with the navigation, the budget left, and what its forms must carry.
 
-        The dataset is that of the path, or `dataset` among the values.
+        The dataset is that of the path, or `dataset` among the values. `tabs` is the navigation of a section that is
+        about no dataset. What is left of budgets is shown on the pages of their dataset.
         """
+        tabs = values.pop("tabs", None)
         name = values.pop("dataset", None) or request.path_params.get("dataset")
-        dataset = name if name in self.service.curators and caller is not None else None
+        known = [] if caller is None else self.service.datasets(caller)
+        dataset = name if name in known and tabs is None else None
         secret = self._secret(request)
         own = secret or session.fresh()
         text = self.templates.get_template(template).render(
             caller=caller,
             alone=self.service.tokens is None,
             dataset=dataset,
-            datasets=list(self.service.curators) if caller is not None else [],
-            budgets=[] if caller is None else self.budgets(caller, dataset),
-            navigation=[] if dataset is None else self._navigation(request, dataset),
+            datasets=known,
+            budgets=[] if caller is None or dataset is None else self.budgets(caller, dataset),
+            navigation=tabs or ([] if dataset is None else self._navigation(request, dataset)),
+            section=tabs is not None,
             wide=[] if caller is None else [(path, text, request.url.path == path) for path, text in self.wide],
             csrf=session.mark(own),
+            terms=Terms(),
+            tour=None if caller is None else tour_at(request, dataset or next(iter(known), "")),
             **values,
         )
         # Not "no-referrer": with that, browsers name no origin when a form is sent, and the guard asks for it.
@@ -166,7 +215,7 @@ class Frame:
 
     def fragment(self, template: str, **values: Any) -> HTMLResponse:
         """A part of a page, for a script that puts it in place."""
-        return HTMLResponse(self.templates.get_template(template).render(**values))
+        return HTMLResponse(self.templates.get_template(template).render(**{"terms": Terms(), **values}))
 
     def problem(self, request: Request, status: int, message: str, title: str = "") -> HTMLResponse:
         """A page that says what went wrong, in the words that the API has for it."""
@@ -175,9 +224,9 @@ class Frame:
 
     def budgets(self, caller: Caller, dataset: str | None = None) -> list[Standing]:
         """Where the allotments stand that a caller may see: of one dataset, or of all."""
-        names = [dataset] if dataset is not None else list(self.service.curators)
+        names = [dataset] if dataset is not None else self.service.datasets(caller)
         found = [one for name in names for one in self.service.curators[name].standing()]
-        return [one for one in found if caller.allotment in (None, one.allotment.name)]
+        return [one for one in found if caller.sees(one.allotment.name)]
 
     def router(self, ask: type[Ask] | None = None) -> APIRouter:
         """Where a page puts its paths: errors become pages, and nothing is part of the API's description.
@@ -214,6 +263,14 @@ class Frame:
         self._give(request, answer, "session", secret, seconds=session.HOURS * 3600)
         return answer
 
+    def renew(self, request: Request, answer: Response, person: Person) -> None:
+        """A new session for a person whom the issuer named; what this browser had before ends."""
+        if self.sessions is None:
+            return
+        self.sessions.end(self.cookie(request, "session"))
+        secret = self.sessions.begin_as(person)
+        self._give(request, answer, "session", secret, seconds=session.HOURS * 3600)
+
     def sign_out(self, request: Request) -> Response:
         """To the front door, without a session."""
         name = _cookie(request, "session")
@@ -223,8 +280,23 @@ class Frame:
         self._give(request, answer, "session", "", seconds=0)
         return answer
 
+    def cookie(self, request: Request, kind: str) -> str:
+        """The cookie of a kind that this browser has; nothing where it has none."""
+        return request.cookies.get(_cookie(request, kind), "")
+
+    def give(self, request: Request, answer: Response, kind: str, value: str, *, seconds: int, lax: bool) -> None:
+        """Give a browser a cookie; a `lax` one comes along when another site sends it here."""
+        self._give(request, answer, kind, value, seconds, "lax" if lax else "strict")
+
     @staticmethod
-    def _give(request: Request, answer: Response, kind: str, value: str, seconds: int | None = None) -> None:
+    def _give(
+        request: Request,
+        answer: Response,
+        kind: str,
+        value: str,
+        seconds: int | None = None,
+        site: Literal["lax", "strict"] = "strict",
+    ) -> None:
         answer.set_cookie(
             _cookie(request, kind),
             value,
@@ -232,7 +304,7 @@ class Frame:
             path="/",
             secure=_secure(request),
             httponly=True,
-            samesite="strict",
+            samesite=site,
         )
 
 
@@ -294,7 +366,8 @@ def _static() -> dict[str, bytes]:
     """Files that pages use, by name: read once, so that no path of a request is ever opened."""
     folder = files("discreet.apps.web") / "static"
     own = {one.name: one.read_bytes() for one in folder.iterdir() if one.name.endswith((".js", ".svg"))}
-    return {"style.css": style().encode(), **own}
+    more = (folder / "desk.css").read_text("utf-8")  # what only pages of a server have
+    return {"style.css": f"{style()}\n{more}".encode(), **own}
 
 
 _TITLES = {

@@ -18,8 +18,8 @@ from discreet.apps.server.tokens import Caller
 from discreet.apps.web.form import Form
 from discreet.apps.web.frame import Frame
 from discreet.apps.web.job_input import JobInput
-from discreet.apps.web.plan_view import PlanView, check_confirmation, choose_allotment, panel_values, view_plan
-from discreet.apps.web.store import Store
+from discreet.apps.web.panel import check_confirmation, choose_allotment, panel_values
+from discreet.curator.plan_view import PlanView, view_plan
 from discreet.errors import BudgetError, BusyError, DiscreetError, InputError, LossError, MissingExtraError
 from discreet.ledger.account import Standing
 
@@ -34,7 +34,6 @@ class JobForm:
     """The form at /d/{dataset}/{place} for one kind of job."""
 
     frame: Frame
-    store: Store
     place: str
     template: str
     kind: str
@@ -54,8 +53,9 @@ class JobForm:
             standing = self._payable(dataset, caller)
             if standing:
                 part = standing[0].allotment
-                amount = readable(part.cap.amount / 10, 3, "down")
-                inputs = inputs.with_texts(**{"way": part.currency, part.currency: amount, "allotment": part.name})
+                amounts = {"epsilon": readable(part.cap.amount / 10, 3, "down"), "percent": "10"}
+                way = "epsilon" if part.currency == "epsilon" else "percent"
+                inputs = inputs.with_texts(**{"way": way, way: amounts[way], "allotment": part.name})
         try:
             return self.shown(request, dataset, caller, inputs, plan=self.plan(dataset, caller, inputs)[0])
         except SHOWN as problem:
@@ -94,7 +94,7 @@ class JobForm:
             standing=standing,
             currency=chosen.allotment.currency if chosen else "epsilon",
             problem=problem,
-            wrong=problem.field.partition(".")[0] if isinstance(problem, InputError) else "",
+            wrong=_control(problem),
             place=self.place,
             schema=self.frame.service.curator(dataset, caller).declared,
             **panel_values(inputs, plan, chosen, **panel),
@@ -147,8 +147,6 @@ class JobForm:
                     return self.shown(request, dataset, caller, inputs, problem, status=status_of(problem))
                 panel: dict[str, Any] = {"identity": identity, "why": why, "unconfirmed": str(problem)}
                 return self.shown(request, dataset, caller, inputs, plan=plan, status=status_of(problem), **panel)
-            # After the job has begun: until then an id may be someone else's.
-            self.store.keep("wanted", dataset, identity, [caller.name, asked.kind, asked.model_dump(exclude_none=True)])
             return RedirectResponse(f"/d/{quote(dataset, safe='')}/jobs/{quote(identity, safe='')}", 303)
 
         pages.post(place)(price)
@@ -159,3 +157,9 @@ class JobForm:
         """The allotments that can pay for such a job: models are charged as fixed plans, all else is not."""
         fixed = self.kind in ("train", "search")
         return [one for one in self.frame.budgets(caller, dataset) if (one.allotment.kind == "plan") == fixed]
+
+
+def _control(problem: DiscreetError | None) -> str:
+    """Which field of the form a problem is about; a share is given as a percentage."""
+    name = problem.field.partition(".")[0] if isinstance(problem, InputError) else ""
+    return "percent" if name == "share" else name

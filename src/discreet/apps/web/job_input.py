@@ -11,13 +11,12 @@ from pydantic import ValidationError
 from discreet.apps.server.requests import REQUESTS, JobRequest
 from discreet.apps.server.responses import malformed
 from discreet.apps.web.form import Form
+from discreet.apps.web.ways import WAYS, price_sent
 from discreet.curator import KINDS, Curator
 from discreet.errors import MISSING, InputError
 from discreet.query.ask import Option, options
 
 __all__ = ["JobInput"]
-
-_WAYS = ("epsilon", "rho", "share", "within")
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class JobInput:
     @classmethod
     def read(cls, kind: str, form: Form) -> JobInput:
         """What a form holds."""
-        known = (*fields_of(kind), "way", *_WAYS, "confidence", "allotment")
+        known = (*fields_of(kind), "way", *WAYS, "confidence", "allotment")
         return cls(kind, tuple((name, text) for name, text in form.pairs if name in known and text.strip()))
 
     def text(self, name: str, otherwise: str = "") -> str:
@@ -43,19 +42,19 @@ class JobInput:
 
     @property
     def prices(self) -> tuple[str, ...]:
-        """The words in which the price may be said."""
+        """The words in which the price may be said; a share as a percentage too."""
         prices: tuple[str, ...] = KINDS[self.kind].ask().prices
-        return prices
+        return (*prices, "percent") if "share" in prices else prices
 
     @property
     def way(self) -> str:
-        """How the price is said: epsilon, rho, share or within."""
+        """How the price is said: one of `WAYS`."""
         way = self.text("way")
-        return way if way in _WAYS else "epsilon"
+        return way if way in WAYS else "epsilon"
 
     def fields(self) -> list[tuple[str, str]]:
         """Names and texts from which `read` makes the same again: of the price the one way that counts."""
-        others = set(_WAYS) - {self.way}
+        others = set(WAYS) - {self.way}
         return [(name, text) for name, text in self.pairs if name not in others]
 
     def with_texts(self, **texts: str) -> JobInput:
@@ -78,7 +77,7 @@ class JobInput:
         if "confidence" in self.prices:
             sent["confidence"] = _number(self.text("confidence", "0.95"), "confidence")
         if amount:
-            sent[self.way] = amount
+            sent |= price_sent(self.way, amount)
         elif self.kind not in ("train", "search"):  # where steps and noise may fix it
             raise InputError(self.way, MISSING, "a number: the price, in the way you chose")
         return self.request(sent).offer(curator), sent

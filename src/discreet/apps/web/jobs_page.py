@@ -6,18 +6,16 @@ from typing import Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, HTTPException
-from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from discreet.apps.server.jobs import Job
-from discreet.apps.server.requests import REQUESTS, JobRequest
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web.form import Form
 from discreet.apps.web.frame import Frame
-from discreet.apps.web.job_page import NEW
-from discreet.apps.web.store import Store
+from discreet.apps.web.job_page import ABOUT, NEW
 from discreet.curator import KINDS
+from discreet.curator.title import title_of
 from discreet.errors import MissingError
 
 __all__ = ["routes"]
@@ -30,20 +28,10 @@ def routes(frame: Frame) -> APIRouter:
     """/d/{dataset}/jobs and what is under it"""
     pages = frame.router()
     frame.links.append(("jobs", "Jobs"))
-    service, store = frame.service, Store(frame.service.jobs.path)
+    service = frame.service
     anyone: Any = Depends(frame.caller)
     may_spend: Any = Depends(frame.spender)
     sent: Any = Depends(frame.form)
-
-    def wanted(dataset: str, job: Job) -> JobRequest | None:
-        """What a job was asked for, if it was asked for on these pages by the one whose job it is."""
-        found = store.find("wanted", dataset, job.release)
-        if found is None or found[0][0] != job.who or found[0][1] != job.kind:
-            return None
-        try:
-            return REQUESTS[job.kind].model_validate(found[0][2])
-        except ValidationError:  # put down by another version
-            return None
 
     def result(dataset: str, job: Job) -> str:
         """Where the result is; "" if there is none, or it is on a page of its own."""
@@ -53,17 +41,25 @@ def routes(frame: Frame) -> APIRouter:
         place = _PLACES.get(job.kind)
         return f"{here}/releases/{quote(job.release)}" if place is None else f"{here}/{place}?release={release}"
 
+    def title(dataset: str, job: Job) -> str:
+        """What a job is about, from its charge; its kind, where there is none."""
+        spent = service.curators[dataset].ledger.find(job.release)
+        known = spent is not None and spent.charged.dataset == dataset
+        words = title_of(spent.charged.query, spent.kind) if spent is not None and known else ""
+        noun = _NOUNS.get(job.kind, job.kind)
+        return words or noun[:1].upper() + noun[1:]
+
     @pages.get("/d/{dataset}/jobs")
     def listed(request: Request, dataset: str, release: str = "", caller: Caller = anyone) -> Response:
         if release:
             return one(request, dataset, release, caller)
-        jobs = [(job, result(dataset, job)) for job in service.seen(dataset, caller)]
-        running = any(not job.over for job, _ in jobs)
+        jobs = [(job, result(dataset, job), title(dataset, job)) for job in service.seen(dataset, caller)]
+        running = any(not job.over for job, *_ in jobs)
         subject = service.curator(dataset, caller).declared.subject
-        new = {kind: title for kind, title in NEW.items() if KINDS[kind].ask().subject == subject}
-        return frame.page(
-            request, "jobs.html", caller, jobs=jobs, kinds=_NOUNS, running=running, new=new, subject=subject
-        )
+        own = [("map", "Map", ABOUT["tree"]), ("synthetic", "Synthetic data", ABOUT["synth"])]
+        fits = [kind for kind in NEW if KINDS[kind].ask().subject == subject]
+        new = [*(own if subject == "table" else []), *((f"new/{kind}", NEW[kind], ABOUT[kind]) for kind in fits)]
+        return frame.page(request, "jobs.html", caller, jobs=jobs, running=running, new=new, subject=subject)
 
     @pages.get("/d/{dataset}/jobs/{release:path}")
     def one(request: Request, dataset: str, release: str, caller: Caller = anyone) -> Response:
@@ -72,27 +68,21 @@ def routes(frame: Frame) -> APIRouter:
         except MissingError:
             raise HTTPException(404, "There is no job of yours of this id.") from None
         spent = service.curator(dataset, caller).ledger.find(release)
-        again = job.state == "interrupted" and wanted(dataset, job) is not None
         return frame.page(
             request,
             "job.html",
             caller,
             job=job,
-            kinds=_NOUNS,
+            title=title(dataset, job),
             result=result(dataset, job),
             charged=spent is not None and spent.charged.dataset == dataset,
-            again=again and caller.spends,
             release=release,
         )
 
-    @pages.post("/d/{dataset}/jobs/{release:path}/again")
-    def again(dataset: str, release: str, caller: Caller = may_spend, form: Form = sent) -> Response:
-        """Go on with what was interrupted, under the same id and so under the same charge."""
-        asked = wanted(dataset, service.job(dataset, release, caller))
-        if asked is None:
-            raise HTTPException(404, "What this job was asked for is not kept here. Nothing was spent.")
-        asked.release = release = service.begin(dataset, asked, caller).release
-        store.keep("wanted", dataset, release, [caller.name, asked.kind, asked.model_dump(exclude_none=True)])
+    @pages.post("/d/{dataset}/jobs/{release:path}/cancel")
+    def cancel(dataset: str, release: str, caller: Caller = may_spend, form: Form = sent) -> Response:
+        """Cancel a job. What it was charged stays spent."""
+        service.cancel(dataset, release, caller)
         return RedirectResponse(f"/d/{quote(dataset, safe='')}/jobs/{quote(release, safe='')}", 303)
 
     return pages

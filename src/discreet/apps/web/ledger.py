@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from fractions import Fraction
 from typing import Any
 
 from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from discreet.accounting.words import readable
 from discreet.apps.server.tokens import Caller
+from discreet.apps.web.burns import WINDOW, burns_of
 from discreet.apps.web.form import Form
 from discreet.apps.web.frame import Frame
-from discreet.apps.web.pictures import burn
-from discreet.ledger.account import Standing
 from discreet.ledger.quote import price_text
-from discreet.ledger.record import Record
 from discreet.ledger.verification import Verification
-from discreet.show import Markup
+from discreet.ledger.window import newest
 
 __all__ = ["routes"]
 
 _SHOWN = 500
-_KINDS = {"open": "budget", "charge": "charge", "answer": "answer", "failure": "failure", "note": "note"}
 
 
 def routes(frame: Frame) -> APIRouter:
@@ -40,7 +34,7 @@ def routes(frame: Frame) -> APIRouter:
         standing = frame.budgets(caller, dataset)
         whole = caller.role == "custodian"
         # Of books that do not verify only the problems are shown: nothing else in them is to be believed.
-        records = [] if result is not None and not result.ok else list(books.records(dataset))
+        records = [] if result is not None and not result.ok else newest(books, dataset, limit=WINDOW)
         charges = [one for one in records if one.kind == "charge"]
         visible = {one.allotment.name: one for one in standing}
         charges = [one for one in charges if one.allotment in visible]
@@ -48,16 +42,17 @@ def routes(frame: Frame) -> APIRouter:
             (one, price_text(visible[one.allotment].allotment, one.charge), whole or one.who == caller.name)
             for one in reversed(charges)
         ]
-        others = [one for one in records if one.kind in ("open", "failure", "note")] if whole else []
+        others = [one for one in records if one.kind in ("open", "cap", "failure", "note")] if whole else []
         return frame.page(
             request,
             "ledger.html",
             caller,
             whole=whole,
             standing=standing,
-            burns=_burns(standing, charges, caller),
+            burns=burns_of(records, standing, told=lambda one: whole or one.who == caller.name),
             lines=lines[:_SHOWN],
             more=len(lines) - _SHOWN,
+            cut=len(records) >= WINDOW,
             others=others[-50:],
             head=books.head() if whole else None,
             result=result,
@@ -72,19 +67,3 @@ def routes(frame: Frame) -> APIRouter:
         return shown(request, dataset, caller, frame.service.curator(dataset, caller).ledger.verify())
 
     return pages
-
-
-def _burns(standing: list[Standing], charges: list[Record], caller: Caller) -> list[Markup]:
-    """A burn-down for each allotment. What others did it for is not told to those who are no custodians."""
-    paid: dict[str, list[tuple[Fraction, str, str]]] = defaultdict(list)
-    left = {one.allotment.name: one.allotment.cap.amount for one in standing}
-    for one in charges:
-        left[one.allotment] -= one.charge.amount
-        mine = caller.role == "custodian" or one.who == caller.name
-        who = f"{one.who}: {one.why}" if mine and one.why else one.who if mine else "someone"
-        rest = readable(max(left[one.allotment], Fraction(0)), direction="down")
-        words = f"{who}; {readable(one.charge.amount)} spent, {rest} left"
-        paid[one.allotment].append((one.charge.amount, one.time, words))
-    parts = [one.allotment for one in standing]
-    drawn = [burn(part.name, part.cap.amount, paid[part.name], part.currency) for part in parts]
-    return [picture.figure(picture.title, table=False) for picture in drawn]

@@ -18,8 +18,8 @@ from discreet.apps.web.cache import Cache
 from discreet.apps.web.files import attached, table_file
 from discreet.apps.web.frame import Frame
 from discreet.apps.web.job_form import JobForm
-from discreet.apps.web.pictures import output_bars, text
-from discreet.apps.web.releases import kind_of
+from discreet.apps.web.pictures import output_chart, text
+from discreet.apps.web.releases import kind_of, seen_by
 from discreet.apps.web.shapes import LARGEST, UploadedShapes
 from discreet.apps.web.store import Store
 from discreet.core.release import Release, number
@@ -78,8 +78,7 @@ def routes(frame: Frame) -> APIRouter:
             return found, outcome
         return found[part or next(iter(found))], outcome
 
-    store = Store(service.jobs.path)
-    shapes = UploadedShapes(service, store)
+    shapes = UploadedShapes(service, Store(service.jobs.path))
 
     def drawn(dataset: str, tree: TreeRelease, caller: Caller, compare: str = "", part: str = "") -> Map:
         own, since = shapes.of(dataset, caller.name, tree.id)
@@ -105,7 +104,7 @@ def routes(frame: Frame) -> APIRouter:
         sums = [name for name, column in columns.items() if isinstance(column, Integer | Real)]
         return {"made": made(frame, dataset, caller, "tree"), "sums": sums}
 
-    form = JobForm(frame, store, "map", "map_form.html", "tree", more, first)
+    form = JobForm(frame, "map", "map_form.html", "tree", more, first)
     form.add(pages)
 
     @pages.get("/d/{dataset}/map")
@@ -229,8 +228,8 @@ def routes(frame: Frame) -> APIRouter:
         caller: Caller = anyone,
     ) -> Response:
         """A table as a file, called as files of releases are: a level, its totals, its margins."""
-        tree, _ = known(dataset, release, caller, part)
-        table, named = table_of(tree, level, "level"), f"{dataset}-{level}"
+        tree, outcome = known(dataset, release, caller, part)
+        table, named = seen_by(caller, table_of(tree, level, "level"), outcome), f"{dataset}-{level}"
         if format == "parquet":  # with all that the saved file says of itself
             return attached(table_parquet(tree, level), named, "parquet")
         return table_file(table, named, format)
@@ -279,7 +278,7 @@ def _numbers(tree: TreeRelease, level: str, above: str, inside: str) -> dict[str
     typical = f"{output}_typical_lower" in whole.columns
     totals = None if tree.cumulative else _inside(tree.totals(level), above, inside)
     rows = whole.rows()
-    shown = None if totals is None else output_bars(_named(totals, level), tree.output)
+    shown = None if totals is None else output_chart(_named(totals, level), tree.output)
     keys = [key for key in whole.keys if key != above or not inside]
     return {
         "bars": shown,

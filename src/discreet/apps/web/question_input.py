@@ -11,18 +11,18 @@ from pydantic import ValidationError
 from discreet.apps.server.requests import ReleaseRequest
 from discreet.apps.server.responses import malformed
 from discreet.apps.web.form import Form
-from discreet.data.column import Boolean, Category, Date, Integer, Real, Text, Timestamp
-from discreet.data.schema import Schema
+from discreet.apps.web.ways import WAYS, price_sent
 from discreet.errors import MISSING, InputError
 from discreet.query.function import listed_functions
 from discreet.query.limit_choice import USUAL, limit_query
 from discreet.query.question import Query
 
-__all__ = ["LIMITS", "TABS", "WAYS", "Key", "Output", "QuestionInput", "groupable", "measures", "summable"]
+__all__ = ["LIMITS", "SIZES", "TABS", "Key", "Output", "QuestionInput"]
 
 TABS = ("form", "sql", "limits")
 """Ways to ask: by a form, in SQL, or for help in choosing limits on each person."""
-WAYS = ("epsilon", "rho", "within", "share")
+SIZES = ("100", "1000", "10000")
+"""Numbers of rows that a group may be said to have, where the error of a mean is to be within something."""
 LIMITS = {
     "groups": "groups each counts in",
     "rows": "rows each counts as in a group",
@@ -34,18 +34,20 @@ _ROWS = 8  # outputs and keys that the form has room for
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One row of the form: what to compute, of which column; for a quantile, which."""
+    """One row of the form: what to compute, of which column; for a quantile, which; and what it is called."""
 
     of: str = ""
     column: str = ""
     share: str = ""
+    name: str = ""
 
     def text(self) -> str:
         """The way the command line and the API write it."""
         function = listed_functions().get(self.of)
         if function is None:
             return f"{self.of}({self.column})"
-        return function.written(self.column if function.column == "required" else "", self.share)
+        written = function.written(self.column if function.column == "required" else "", self.share)
+        return f"{self.name}={written}" if self.name else written
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +84,24 @@ class QuestionInput:
     delta: str = ""
     allotment: str = ""
     limits: Mapping[str, str] = field(default_factory=dict)
+    at_rows: str = ""
+    """How many rows a group is taken to have at least, where a mean is to be within something."""
+    spare: str = ""
+    """Where an empty row is asked for: "of" among the measures, "by" among the keys."""
 
     @classmethod
     def read(cls, form: Form) -> QuestionInput:
         """The question of a form."""
+        go = form.text("go")
         outputs = tuple(
-            Output(form.text(f"of{place}"), form.text(f"column{place}"), form.text(f"q{place}"))
+            Output(*(form.text(f"{part}{place}") for part in ("of", "column", "q", "name")))
             for place in range(_ROWS)
-            if form.text(f"of{place}")
+            if form.text(f"of{place}") and go != f"drop-of{place}"
         )
         keys = tuple(
-            Key(form.text(f"by{place}"), form.text(f"bins{place}")) for place in range(_ROWS) if form.text(f"by{place}")
+            Key(form.text(f"by{place}"), form.text(f"bins{place}"))
+            for place in range(_ROWS)
+            if form.text(f"by{place}") and go != f"drop-by{place}"
         )
         return cls(
             tab=form.text("tab") if form.text("tab") in TABS else "form",
@@ -111,6 +120,8 @@ class QuestionInput:
             delta=form.text("delta"),
             allotment=form.text("allotment"),
             limits={name: text for name in LIMITS if (text := form.text(f"limit_{name}"))},
+            at_rows=form.text("at_rows") if form.text("at_rows") in SIZES else "",
+            spare=go.removeprefix("add-") if go in ("add-of", "add-by") else "",
         )
 
     def request(self, release: str | None = None, why: str = "") -> ReleaseRequest:
@@ -127,7 +138,13 @@ class QuestionInput:
         if self.tab == "sql" and not self.sql.strip():
             raise InputError("sql", MISSING, "a statement: SELECT ... FROM ...")
         question = self._question()
-        price = {self.way: amount, "confidence": self.confidence, "delta": self.delta or None}
+        price: dict[str, Any] = {
+            **price_sent(self.way, amount),
+            "confidence": self.confidence,
+            "delta": self.delta or None,
+        }
+        if self.way == "within" and self.at_rows:
+            price["at_rows"] = int(self.at_rows)
         limits = None if self.tab == "limits" else self.limits or None
         more = {"limits": limits, "allotment": self.allotment or None, "release": release, "why": why}
         try:
@@ -165,9 +182,11 @@ class QuestionInput:
             ("dialect", self.dialect),
             ("delta", self.delta),
             ("allotment", self.allotment),
+            ("at_rows", self.at_rows),
         ]
         for place, output in enumerate(self.outputs):
             pairs += [(f"of{place}", output.of), (f"column{place}", output.column), (f"q{place}", output.share)]
+            pairs.append((f"name{place}", output.name))
         for place, key in enumerate(self.keys):
             pairs += [(f"by{place}", key.column), (f"bins{place}", key.bins)]
         pairs += [(f"limit_{name}", text) for name, text in self.limits.items()]
@@ -184,46 +203,26 @@ class QuestionInput:
 
     @property
     def output_rows(self) -> list[Output]:
-        """What was filled in, and an empty row."""
-        return [*self.outputs, Output()][:_ROWS]
+        """What was filled in; an empty row where there is nothing else, or where one is asked for."""
+        return [*self.outputs, *([Output()] if self.spare == "of" or not self.outputs else [])][:_ROWS]
 
     @property
     def key_rows(self) -> list[Key]:
-        """What was filled in, and an empty row."""
-        return [*self.keys, Key()][:_ROWS]
+        """The same of keys."""
+        return [*self.keys, *([Key()] if self.spare == "by" or not self.keys else [])][:_ROWS]
 
+    @property
+    def room(self) -> dict[str, bool]:
+        """Whether there is room for another measure, and for another key."""
+        return {"of": len(self.output_rows) < _ROWS, "by": len(self.key_rows) < _ROWS}
 
-def measures() -> dict[str, str]:
-    """What can be computed, in words.
-
-    >>> measures()["std"]
-    'standard deviation of'
-    """
-    return {name: function.words for name, function in listed_functions().items()}
-
-
-def summable(schema: Schema) -> list[str]:
-    """Columns that some function takes: numbers have sums, means and quantiles; days have quantiles."""
-    kinds = tuple(kind for function in listed_functions().values() for kind in function.takes)
-    return [name for name, column in schema.columns.items() if isinstance(column, kinds) and name != schema.unit.column]
-
-
-def groupable(schema: Schema) -> list[tuple[str, str]]:
-    """Columns to group by, and how each is cut into groups."""
-    found = []
-    for name, column in schema.columns.items():
-        if name == schema.unit.column:
-            continue
-        match column:
-            case Category() | Boolean():
-                how = ""
-            case Integer() | Real():
-                how = "width, or edges: 10 or 0,18,65"
-            case Date():
-                how = "week, month, year, or edges"
-            case Timestamp():
-                how = "hour, day, week, month, year, 6h, or edges"
-            case Text():
-                how = "? discovers its values"
-        found.append((name, how))
-    return found
+    @property
+    def aside(self) -> list[tuple[str, str]]:
+        """What was filled in on the other tabs: it is kept, and not shown on this one."""
+        asked = ("of", "column", "q", "name", "by", "bins", "groups", "listing")
+        hidden = {
+            "form": ("sql", "dialect", "count_by", "most"),
+            "sql": (*asked, "where", "count_by", "most"),
+            "limits": (*asked, "sql", "dialect", "limit_groups", "limit_rows", "limit_rows_total"),
+        }[self.tab]
+        return [(name, text) for name, text in self.fields() if name.rstrip("0123456789") in hidden]

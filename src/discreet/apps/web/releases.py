@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -16,17 +17,20 @@ from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web.files import attached, table_file
 from discreet.apps.web.frame import Frame
-from discreet.apps.web.pictures import output_bars
+from discreet.apps.web.question_reading import from_release
+from discreet.apps.web.release_list import CHOICES, Line, Listing
+from discreet.apps.web.release_view import FILES, view_release, with_code
 from discreet.core.note import LIMITED
-from discreet.core.release import UNKNOWN, Release, number
+from discreet.core.release import Release
 from discreet.curator.kinds import kind_of as kind_of_ask
 from discreet.curator.kinds import read_outcome
-from discreet.errors import InputError
+from discreet.curator.request import stated_price
+from discreet.curator.title import title_of
+from discreet.data.schema import Schema
+from discreet.errors import DiscreetError, InputError
 from discreet.ledger.outcome import Outcome
 from discreet.ledger.quote import price_text
 from discreet.query.limit_choice import draw_limits, table_of
-from discreet.query.notation import write_condition
-from discreet.query.predicate import predicate_from
 from discreet.trees.export import archive
 
 if TYPE_CHECKING:
@@ -34,9 +38,8 @@ if TYPE_CHECKING:
     from discreet.learn.release import ModelRelease
     from discreet.trees.detail import DetailRelease
 
-__all__ = ["kind_of", "routes"]
+__all__ = ["kind_of", "routes", "seen_by"]
 
-_SHOWN = 500  # rows of a table on a page; files have them all
 _PLACES = {"tree": "map", "census": "map", "synth": "synthetic"}  # pages that show what is no table
 _MODELS = ("train", "search")
 
@@ -61,18 +64,26 @@ def routes(frame: Frame) -> APIRouter:
         tables: dict[str, Release] = whole(dataset, outcome).tables()
         return tables
 
+    def coded(dataset: str, outcome: Outcome, release: Release, caller: Caller) -> Release:
+        declared = service.curators[dataset].declared
+        seen = seen_by(caller, release, outcome)
+        return with_code(seen, declared if isinstance(declared, Schema) else None, _price(outcome))
+
     @pages.get("/d/{dataset}/releases")
     def listed(request: Request, dataset: str, caller: Caller = anyone) -> Response:
         curator = service.curator(dataset, caller)
         budget = curator.ledger.account(dataset).budget
-        shown = []
-        for one in reversed(curator.ledger.releases(dataset)):
-            record = one.charged
-            state = "answered" if one.answer is not None else "failed" if one.failure is not None else "no answer yet"
-            cost = price_text(budget.allotment(record.allotment), record.charge)
-            mine = caller.role == "custodian" or record.who == caller.name
-            shown.append((one, state, kind_of(one), asked_words(record.query), cost, mine))
-        return frame.page(request, "releases.html", caller, shown=shown)
+        found = [
+            Line.of(outcome, budget.allotment(outcome.charged.allotment), caller)
+            for outcome in reversed(curator.ledger.releases(dataset))
+        ]
+        chosen = {name: request.query_params.get(name, "") for name in CHOICES}
+        return frame.page(
+            request,
+            "releases.html",
+            caller,
+            listing=Listing.of(found, chosen, f"/d/{quote(dataset, safe='')}/releases"),
+        )
 
     @pages.get("/d/{dataset}/releases/{identity:path}")
     def one(
@@ -80,16 +91,19 @@ def routes(frame: Frame) -> APIRouter:
         dataset: str,
         identity: str,
         part: str = "",
+        output: str = "",
         new: str = "",
         of: str = "",
         caller: Caller = anyone,
     ) -> Response:
-        for ending in ("csv", "json", "parquet"):
+        for ending, _, _ in FILES:
             if identity.endswith(f"/download.{ending}"):
                 outcome = known(dataset, identity.removesuffix(f"/download.{ending}"), caller)
                 if outcome.answer is None:
                     raise HTTPException(404, "There is no answer to this release, and so no file of it.")
-                return _file(parts_of(dataset, outcome), part, ending)
+                release = coded(dataset, outcome, _chosen(parts_of(dataset, outcome), part), caller)
+                with service.plans.turn(caller.name):
+                    return table_file(release, f"{dataset}-{release.id}", ending, output or None)
         for name in ("card.md", "model.npz", "model.safetensors"):
             if identity.endswith(f"/{name}"):
                 outcome = known(dataset, identity.removesuffix(f"/{name}"), caller)
@@ -118,7 +132,7 @@ def routes(frame: Frame) -> APIRouter:
             "record": record,
             "cost": price_text(budget.allotment(record.allotment), record.charge),
             "mine": caller.role == "custodian" or record.who == caller.name,
-            "asked": asked_words(record.query),
+            "asked": title_of(record.query, outcome.kind),
             "query_text": json.dumps(record.query, indent=2, ensure_ascii=False),
             "fresh": bool(new),
         }
@@ -133,27 +147,25 @@ def routes(frame: Frame) -> APIRouter:
             found = parts_of(dataset, outcome)
         except InputError as problem:  # of no kind that is read here
             return frame.page(request, "pending.html", caller, **values, other=str(problem))
-        release = found.get(part) or next(iter(found.values()))
+        release = coded(dataset, outcome, _chosen(found, part), caller)
         choice = table_of(record.query)
-        drawn = [output_bars(release, name) for name in release.outputs]
-        if choice is not None:
-            release = choice.apply(release)
-            picture = draw_limits(release)
-            drawn = [picture.figure(picture.title, table=False)]
-        rows = release.labelled()
         grouped = kind_of(outcome) == "detail" and getattr(release, "measured", None) is not None
+        draw = None if choice is None else draw_limits
+        here = f"/d/{quote(dataset, safe='')}/releases/{quote(identity, safe='')}"
+        view = view_release(
+            release if choice is None else choice.apply(release), here, dict(request.query_params), draw
+        )
         return frame.page(
             request,
             "release.html",
             caller,
             **values,
-            release=release,
+            release=view.release,
+            view=view,
             parts=[name for name in found if name],
             part=part if part in found else next(iter(found)),
-            drawn=drawn,
-            table=[_row(release, place, row) for place, row in enumerate(rows[:_SHOWN])],
-            more=len(rows) - _SHOWN,
             discovered=_discovered(record.query),
+            edit=_edit(service, dataset, outcome),
             grouped=grouped,
             works=_works(whole(dataset, outcome)) if kind_of(outcome) == "commute" else (),
             of=of,
@@ -170,51 +182,15 @@ def kind_of(outcome: Outcome) -> str:
     return "" if made is None else made.name
 
 
-def asked_words(query: Any) -> str:
-    """A question from the books in a line."""
-    if not isinstance(query, dict):
-        return ""
-    if "top" in query:
-        top = query["top"]
-        return f"the most common {top.get('column', '') if isinstance(top, dict) else top}"
-    if isinstance(parts := query.get("union"), list):
-        return "; ".join(
-            dict.fromkeys(asked_words(part.get("query", part)) for part in parts if isinstance(part, dict))
-        )
-    if "outputs" not in query:
-        made = kind_of_ask(query)
-        return ", ".join(query) if made is None else made.noun
-    outputs = [f"{name}" for name in query["outputs"]]
-    keys = [str(key.get("column", "")) if isinstance(key, dict) else str(key) for key in query.get("group_by", ())]
-    if (choice := table_of(query)) is not None:
-        outputs, keys = [f"Limits on {'rows' if choice.by is None else f'groups by {choice.by}'}"], []
-    words = ", ".join(outputs) or "which groups there are"
-    if keys:
-        words += " by " + ", ".join(keys)
-    return words + (f", where {write_condition(predicate_from(query['where']))}" if query.get("where") else "")
+def seen_by(caller: Caller, release: Release, outcome: Outcome) -> Release:
+    """A table as a caller may see it: where another allotment stands is not theirs to see, in a file neither."""
+    return release if caller.sees(outcome.charged.allotment) else replace(release, remaining="")
 
 
 def _discovered(query: Any) -> list[str]:
     """The keys whose values were not known before."""
     keys = query.get("group_by", ()) if isinstance(query, dict) else ()
     return [str(key["column"]) for key in keys if isinstance(key, dict) and key.get("discover")]
-
-
-def _row(release: Release, place: int, row: dict[str, Any]) -> tuple[list[str], list[tuple[str, str]]]:
-    """Keys as text, then each value with its interval."""
-    values = [
-        ("-" if place in release.absent.get(name, ()) else UNKNOWN, "")
-        if row[name] is None
-        else (number(row[name]), _interval(row, name))
-        for name in release.outputs
-    ]
-    return [row[key] for key in release.keys], values
-
-
-def _interval(row: dict[str, Any], name: str) -> str:
-    """Nothing where a number is known: what noise costs."""
-    low, high = row[f"{name}_lower"], row[f"{name}_upper"]
-    return "" if name == "noise" and low == high else f"{number(low)} to {number(high)}"
 
 
 def _model(model: ModelRelease) -> dict[str, Any]:
@@ -262,6 +238,28 @@ def _group_file(service: Service, release: DetailRelease, name: str) -> Response
     return attached(archive(lambda folder: release.save(folder, kind=stem)), f"{release.dataset}-{stem}", ending)
 
 
-def _file(parts: dict[str, Release], part: str, ending: str) -> Response:
-    release = parts.get(part) or next(iter(parts.values()))
-    return table_file(release, f"{release.dataset}-{release.id}", ending)
+def _place(dataset: str, *identity: str) -> str:
+    """The address of the list of releases, or of one of them."""
+    return "/".join([f"/d/{quote(dataset, safe='')}/releases", *(quote(one, safe="") for one in identity)])
+
+
+def _chosen(tables: dict[str, Release], part: str) -> Release:
+    return tables.get(part) or next(iter(tables.values()))
+
+
+def _price(outcome: Outcome) -> dict[str, Any]:
+    """The price as it was stated; as it was charged, where no record says how."""
+    stated = stated_price(outcome)
+    return stated or {"epsilon": float(outcome.charged.charge.amount)}
+
+
+def _edit(service: Service, dataset: str, outcome: Outcome) -> str:
+    """Where the question can be asked again in other words; "" where no form or statement can ask it."""
+    curator = service.curators[dataset]
+    if not isinstance(curator.declared, Schema) or kind_of(outcome) not in ("question", "top"):
+        return ""
+    try:
+        from_release(outcome, curator)
+    except DiscreetError:
+        return ""
+    return f"/d/{quote(dataset, safe='')}/ask?from={quote(outcome.charged.release, safe='')}"

@@ -50,10 +50,12 @@ class UploadedShapes:
 
     def _planned(self, dataset: str, who: str, release: str) -> tuple[dict[str, Any], str]:
         """The shapes that a reader gave with the form."""
-        found = self.store.find("wanted", dataset, release)
-        if found is None or found[0][0] != who or found[0][2].get("geometry") is None:
+        found = self.service.queue(dataset).request(dataset, release)
+        if found is None or found.job.who != who or not found.request:
             return {}, ""
-        return {name: found[0][2].get(name) for name in ("geometry", "code_property")}, found[1]
+        if (sent := json.loads(found.request)).get("geometry") is None:
+            return {}, ""
+        return {name: sent.get(name) for name in ("geometry", "code_property")}, found.job.begun
 
     def draw(self, dataset: str, who: str, tree: TreeRelease, **how: Any) -> Map:
         """The map of a hierarchy, by the shapes that its reader sent, if any."""

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from discreet.apps.server import app as server
+from discreet.apps.server.config import latest
 from discreet.apps.server.service import Service
 from discreet.apps.server.settings import Settings
 from discreet.apps.server.tokens import Caller
@@ -18,7 +19,10 @@ from discreet.apps.web import (
     ask,
     attack_page,
     audit_page,
+    custodian,
     data,
+    decide_page,
+    help_page,
     home,
     job_page,
     jobs_page,
@@ -28,6 +32,7 @@ from discreet.apps.web import (
     releases,
     survey_page,
     synthetic_page,
+    tour,
 )
 from discreet.apps.web.frame import Frame
 
@@ -40,6 +45,7 @@ PAGES = (
     ask,
     map_page,
     synthetic_page,
+    decide_page,  # before releases, whose ids may have any characters
     releases,
     jobs_page,
     job_page,
@@ -47,6 +53,9 @@ PAGES = (
     audit_page,
     attack_page,
     survey_page,
+    help_page,
+    tour,
+    custodian,
 )
 """Modules with `routes(frame)`, in the order of the navigation."""
 
@@ -64,7 +73,8 @@ def application(
 
 def worker() -> FastAPI:
     """The application of a process that was started with `Settings.shared`."""
-    return Settings.received().application(pages=add_pages)
+    settings, service = latest(Settings.received())
+    return settings.application(service, add_pages)
 
 
 def add_pages(app: FastAPI, service: Service) -> Callable[[Request], Caller | None]:

@@ -88,7 +88,7 @@ def _found(survey: Survey, caller: Caller) -> dict[str, Any]:
         "reports": results.reports,
         "note": results.note() if shown else results.withheld(),
         "confidence": results.confidence,
-        "questions": [(one, _drawn(one)) for one in results.estimates],
+        "questions": [(one.largest(), _drawn(one)) for one in results.estimates],
         "epsilon": readable(survey.questionnaire.epsilon, 4),
     }
 

@@ -15,7 +15,6 @@ from discreet.apps.web.frame import Frame
 from discreet.apps.web.job_form import JobForm
 from discreet.apps.web.map_page import made
 from discreet.apps.web.releases import kind_of
-from discreet.apps.web.store import Store
 from discreet.ledger.outcome import Outcome
 from discreet.ledger.quote import price_text
 from discreet.query.ask import Ask
@@ -70,7 +69,7 @@ def routes(frame: Frame) -> APIRouter:
     def first(dataset: str, caller: Caller) -> dict[str, str]:
         return {"workload": "pairs"}
 
-    form = JobForm(frame, Store(service.jobs.path), "synthetic", "synthetic_form.html", "synth", more, first)
+    form = JobForm(frame, "synthetic", "synthetic_form.html", "synth", more, first)
     form.add(pages)
 
     @pages.get("/d/{dataset}/synthetic")
@@ -86,7 +85,8 @@ def routes(frame: Frame) -> APIRouter:
             "synthetic.html",
             caller,
             rows=rows,
-            head=[["" if one[name] is None else one[name] for name in rows.columns] for one in head],
+            head=[[_written(one[name]) for name in rows.columns] for one in head],
+            figures=[name for name in rows.columns if any(_is_figure(one[name]) for one in head)],
             quality=quality(dataset, rows)[0],
             words=(PUBLIC, INTERVALS),
             record=record,
@@ -109,3 +109,14 @@ def routes(frame: Frame) -> APIRouter:
         return attached(quality(dataset, known(dataset, release, caller)[0])[1], f"{dataset}-quality", "html")
 
     return pages
+
+
+def _is_figure(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _written(value: Any) -> str:
+    """A value as a table shows it: digits beyond the sixth are in the files."""
+    if value is None:
+        return ""
+    return f"{value:,.6g}" if isinstance(value, float) else str(value)
