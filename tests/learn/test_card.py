@@ -37,6 +37,12 @@ def test_a_card_says_what_there_is_to_know(curator, tmp_path):
     assert "| protects | one row, added or removed |" in text
     assert "Noise is exact" in text
     assert "1e-40 for the law of the noise" in text
+    shown, whole = card._repr_html_(), model._repr_html_()
+    assert "<dt>protects</dt><dd>one row, added or removed</dd>" in shown
+    assert "<li>The charge is for the whole plan." in shown
+    assert "Noisy loss by step" in whole
+    assert "<dt>protects</dt>" in whole
+    assert repr(model).startswith("[model 'logistic' of 'rich'")
     with pytest.raises(InputError, match="plain values"):
         card.with_audit({"x": object()})
     place = model.save(tmp_path / "model.npz")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
 import pytest
 
@@ -13,9 +14,9 @@ import pyarrow
 import pyarrow.parquet
 from train_people import PERSONS, SCHEMA, read, table
 
-from discreet import Category, Integer, Real, Schema, Timestamp
+from discreet import Boolean, Category, Date, Integer, Real, Schema, Timestamp
 from discreet.errors import InputError
-from discreet.learn.encoding import Encoding
+from discreet.learn.encoding import STEPS, Encoding, Part
 
 
 def test_values_in_hand_are_read_as_the_engine_reads_them():
@@ -25,6 +26,33 @@ def test_values_in_hand_are_read_as_the_engine_reads_them():
     ours = encoding.rows(rows.take(known))
     x, _ = read(rows)
     assert np.array_equal(x[np.lexsort(x.T)], ours[np.lexsort(ours.T)])
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "gap"),
+    [
+        (Boolean(), [0, 1, 1], None),
+        (Category(["0", "1"]), [0, 1, 1], None),
+        (Category(["0", str(2**53)]), [2**53 + 1, 2**53, 0], None),
+        (Integer(0, 9), [3, 10**15, 0], None),
+        (Real(0, 1), [0, 1, 1], None),
+        (Date("2020-01-01", "2020-12-31"), [datetime(2020, 2, day) for day in (1, 2, 3)], None),
+        (Boolean(), [True, False, True], float("nan")),
+    ],
+)
+def test_a_row_without_a_value_does_not_change_how_others_are_read(column, values, gap):
+    """Tables hold whole numbers as floats, and moments with a mark of their own, as soon as one row lacks a value."""
+    pandas = pytest.importorskip("pandas")
+    part = Part("c", column)
+    alone = [int(part.codes([value])[0]) for value in values]
+    for held in (pandas.Series, np.array, list):
+        assert part.codes(part.values({"c": held(values)})).tolist() == alone
+        assert part.codes(part.values({"c": held([*values, gap])})).tolist() == [*alone, -1]
+
+
+def test_a_whole_number_beyond_all_floats_is_moved_into_the_bounds():
+    assert Part("c", Real(0, 1)).codes([10**400, -(10**400)]).tolist() == [STEPS, 0]
+    assert Part("c", Category(["a"])).codes([10**5000]).tolist() == [-1]
 
 
 def test_a_number_can_be_the_target():

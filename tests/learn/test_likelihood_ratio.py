@@ -6,16 +6,18 @@ import pytest
 
 pytest.importorskip("jax")
 
+import jax.numpy as jnp
 import numpy as np
 from train_steps import linear, start
 
 from chance import frequency_fits
 from discreet.audit import guess
 from discreet.errors import InputError
-from discreet.learn.likelihood_ratio import Lira, lira
+from discreet.learn.likelihood_ratio import lira, lira_together
 from discreet.learn.objective import cross_entropy
 from discreet.learn.recipe import Recipe
 from discreet.learn.trainer import losses_of, train
+from seam import Tape
 
 
 def rows(count=120, width=200):
@@ -59,15 +61,29 @@ def test_a_model_trained_in_private_stands_within_its_bound():
     assert not guess(attack.scores, attack.members, 30).refutes(own.cost, confidence=1 - 1e-9)
 
 
-def test_shares_are_counted_as_stated():
-    attack = Lira(np.array([5.0, 4.0, 3.0, 2.0, 1.0, 0.0]), np.array([True, False, True, True, False, False]))
-    assert attack.found(0.0) == pytest.approx(1 / 3)
-    assert attack.found(0.34) == 1.0
-    assert attack.found(1.0) == 1.0
-    assert attack.advantage == pytest.approx(2 / 3)
-    with pytest.raises(InputError, match="between 0 and 1"):
-        attack.found(2)
-    with pytest.raises(InputError, match="at least 16"):
+def test_models_trained_side_by_side_are_the_same_as_one_by_one():
+    def weighted(data, weights):
+        x, y = data
+        return jnp.linalg.lstsq(x * weights[:, None], y * weights)[0]
+
+    def losses(weights, data):
+        return jnp.logaddexp(0, -4 * data[1] * (data[0] @ weights))
+
+    data = rows(60, 90)
+    attacks = [
+        lira(remembering, losses, data, shadows=8, bits=Tape("halves")),
+        lira_together(weighted, losses, data, shadows=8, bits=Tape("halves")),
+    ]
+    assert (attacks[0].members == attacks[1].members).all()
+    assert attacks[1].losses == pytest.approx(attacks[0].losses, rel=0.05, abs=0.01)  # floats of 32 bits
+    assert attacks[1].advantage > 0.9
+    every = lira_together(weighted, losses, data, shadows=8, each=True, bits=Tape("halves"))
+    assert every.scores[:60] == pytest.approx(attacks[1].scores)
+    assert len(every.scores) == 9 * 60
+
+
+def test_an_attack_that_makes_no_sense_is_refused():
+    with pytest.raises(InputError, match="at least 8"):
         lira(remembering, logistic_losses, rows(), shadows=3)
     with pytest.raises(InputError, match="at least four"):
         lira(remembering, logistic_losses, rows(2))

@@ -66,3 +66,15 @@ def test_a_file_is_in_a_folder_that_exists(tmp_path):
         with pytest.raises(InputError) as caught:
             checkpoint_path(path)
         assert caught.value.field == "checkpoint"
+
+
+def test_a_run_that_a_server_keeps_tells_nothing_and_is_the_same_plan(curator, tmp_path):
+    settings = {**FIXED, "report_loss": 8}
+    bare = curator.train(target="rich", examples=400, **settings).plan(delta=1e-7).plan
+    kept = bare.stored_in(tmp_path / "run")
+    assert not kept.watched
+    assert kept.digest == bare.digest
+    assert not kept.resume().told
+    begun = replace(kept, told=True)  # one that tells is another plan: its losses may have been seen
+    assert begun.watched
+    assert begun.digest != bare.digest

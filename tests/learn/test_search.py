@@ -87,7 +87,7 @@ def test_a_random_number_of_runs_costs_less_than_all_of_them():
     apart = Search(listed, 1, runs=runs, disjoint=True)
     assert apart.epsilon(1e-5) == max(best_of([GaussianNoise(1, 1)], runs, left), public.epsilon(1e-5))
     assert apart.cost_at(1e-5) == Approx(apart.epsilon(1e-5), 1e-5)
-    assert "8 on average and not told" in apart.text(1e-5)
+    assert "8 on average and not disclosed" in apart.text(1e-5)
     with pytest.raises(InputError, match="cost_at"):
         apart.cost  # noqa: B018
     with pytest.raises(InputError, match="more than noise"):
@@ -118,7 +118,7 @@ def test_a_random_search_tells_neither_the_number_of_runs_nor_their_scores(curat
     assert [stage for stage in heard if "step" in stage or "candidate " in stage] == []
     stored = json.dumps({**model.to_dict(), "weights": 0})
     assert '"score' not in stored
-    assert "not told" in model.card().tuning
+    assert "not disclosed" in model.card().tuning
     assert charges(curator.ledger) == 1
     with pytest.raises(InputError, match="number of runs is random"):
         question.search([{"rate": 0.1}, {"rate": 2.0}], within=20, runs=3)

@@ -31,9 +31,9 @@ def test_a_weak_delta_and_other_limits_are_said_in_the_plan(curator):
     text = str(offer)
     assert "Note: delta = 2e-06 is not below 1/examples" in text
     assert "Stopping early refunds nothing" in text
-    assert "Noise is exact, on integers: of delta, 1e-40 is for how far it is from real noise" in text
+    assert "Noise is exact, on integers; 1e-40 of delta covers its distance from real-valued noise" in text
     device = str(curator.train(target="rich", examples=400, **FIXED, noise="device").plan())
-    assert "of delta, 6.5971e-22 is for how far it is from real noise" in device
+    assert "6.5971e-22 of delta covers its distance from real-valued noise" in device
     assert "is a premise" in device
     assert "loss is private" in text
     assert "1/examples" not in str(curator.train(target="rich", examples=400, **FIXED).plan())
@@ -135,8 +135,8 @@ def persons(tmp_path):
 def test_rows_of_a_person_are_averaged_where_it_is_asked_for(persons):
     asked = {"target": "rich", "examples": 130, "lot": 60, "steps": 4, "multiplier": 4}
     one, several = (persons.train(**asked, **more).plan(delta=1e-6) for more in ({}, {"rows": 3}))
-    assert "one row counts, picked at random. rows=9 would average up to 9." in str(one)
-    assert "up to 3 rows count: the mean of their gradients is clipped" in str(several)
+    assert "One row of each person counts, picked at random. rows=9 would average up to 9." in str(one)
+    assert "Up to 3 rows of each person count: the mean of their gradients is clipped" in str(several)
     assert one.plan.charge == several.plan.charge
     assert one.plan.digest != several.plan.digest
     assert one.plan.digest == persons.train(**asked, rows=1).plan(delta=1e-6).plan.digest

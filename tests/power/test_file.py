@@ -52,7 +52,9 @@ def test_what_the_repair_did_stands_beside_the_loads(ring):
     assert (repaired.kind, repaired.outputs) == ("repaired", ("mw",))
     assert "Original cost: 800, declared public." in repaired.text
     assert (bounds.kind, bounds.outputs) == ("bounds", ("mw",))
-    assert bounds.text.startswith("Loads outside 0..200 MW go to the nearer end and are rounded to multiples of 0.001;")
+    assert bounds.text.startswith(
+        "Loads outside 0..200 MW are clipped to the nearer bound and rounded to multiples of 0.001;"
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Plans of hidden loads: the noise follows the charge, and bad input is refused before anything is spent."""
 
 import math
+from dataclasses import fields
 from fractions import Fraction
 
 import numpy as np
@@ -47,11 +48,11 @@ class HalfNoise(LoadPlan):
 
     @property
     def noise(self):
-        return Laplace(self.shift / self.loads_epsilon / 2)
+        return Laplace(self.shift / self.values_epsilon / 2)
 
     @property
     def cost(self):
-        return Laplace.for_epsilon(self.loads_epsilon, self.shift).loss(self.shift)
+        return Laplace.for_epsilon(self.values_epsilon, self.shift).loss(self.shift)
 
 
 class Uncharged(LoadPlan):
@@ -65,7 +66,7 @@ class Uncharged(LoadPlan):
 
 
 def as_mutant(kind, plan):
-    return kind(**{name: getattr(plan, name) for name in LoadPlan.__slots__})
+    return kind(**{name: getattr(plan, name) for name in (one.name for one in fields(LoadPlan))})
 
 
 def load_noise(plan, exact, runs):
@@ -121,7 +122,7 @@ def test_intervals_hold_the_true_loads():
     )
     assert at_most(outside, 5 * grid.loads, 0.05)
     narrow = sum(
-        abs(true - value) > plan.load_error() / 8 for c in table for true, value in zip(exact, c["mw"], strict=True)
+        abs(true - value) > plan.value_error() / 8 for c in table for true, value in zip(exact, c["mw"], strict=True)
     )
     assert not at_most(narrow, 5 * grid.loads, 0.05)
 
@@ -150,7 +151,7 @@ def test_plans_differ_by_digest():
 def test_more_accurate_plans_say_so():
     grid = ring()[0]
     small, large = planned(grid, epsilon=Fraction(1, 10)), planned(grid, epsilon=Fraction(1))
-    assert small.load_error() == pytest.approx(10 * large.load_error(), rel=0.01)
+    assert small.value_error() == pytest.approx(10 * large.value_error(), rel=0.01)
     assert small.cost_error() == pytest.approx(10 * large.cost_error(), rel=0.01)
     assert planned(grid, 3000).cost_error() is None
 

@@ -27,7 +27,7 @@ def test_the_measured_cost_has_the_noise_of_its_steepest_plane():
     steps = to_steps(exact, plan.step, plan.most)
     planes = Planes(np.full((1, grid.loads), 40), (100_000,), money=0.005)
     noise = [plan.height(steps, planes, SystemBits()) / planes.money - planes.height(steps) for _ in range(4000)]
-    law = laplace_pmf(plan.shift * planes.steepest / plan.cost_epsilon)
+    law = laplace_pmf(plan.shift * planes.steepest / plan.optimum_epsilon)
     assert fits(np.rint(noise), law)
     half = np.array(noise) / 2
     assert not fits(np.rint(half), law)

@@ -20,7 +20,7 @@ pytest.importorskip("clarabel", reason="needs discreet[power]")
 
 def test_the_repair_cannot_see_the_private_loads():
     assert list(inspect.signature(LoadPlan.publish).parameters) == ["self", "measured", "beta", "confidence"]
-    assert list(inspect.signature(LoadPlan.table).parameters) == ["self", "noisy", "references"]
+    assert list(inspect.signature(LoadPlan.table).parameters) == ["self", "noisy", "measured"]
     assert list(inspect.signature(Repair.near).parameters) == ["self", "noisy", "reference", "beta"]
     assert list(inspect.signature(Repair.__init__).parameters) == ["self", "grid", "step", "most"]
     names = {field for cls in (Repair, Grid) for field in inspect.get_annotations(cls)}
@@ -28,7 +28,7 @@ def test_the_repair_cannot_see_the_private_loads():
     grid, exact = ring()
     plan = planned(grid, 3000)
     noisy = to_steps(exact, plan.step, plan.most) + 37
-    assert plan.table(noisy, [3000.0]) == plan.table(noisy.copy(), [3000.0])
+    assert plan.table(noisy, None) == plan.table(noisy.copy(), None)
 
 
 @pytest.mark.parametrize("epsilon", [0.02, 0.1, 1])
@@ -70,8 +70,8 @@ def test_the_repair_always_returns_feasible_loads(noisy, step):
 
 def test_a_cost_that_no_loads_have_is_reported_as_missed():
     grid, exact = ring()
-    plan = planned(grid, 3000)
-    report = plan.table(to_steps(exact, plan.step, plan.most), [plan.repair.dearest * 3])["report"]
+    plan = planned(grid)
+    report = plan.table(to_steps(exact, plan.step, plan.most), plan.repair.dearest * 3)["report"]
     assert not report["within"]
     assert report["way"] != "window"
     assert report["gap"] > 0.01

@@ -12,12 +12,13 @@ import discreet
 from chance import at_most
 from discreet import Budget, Ledger
 from discreet.accounting.convert import pure
+from discreet.core.decimal_steps import exact_numbers
 from discreet.core.sensitivity import Sensitivity
 from discreet.curator import hide_loads
 from discreet.errors import InputError
 from discreet.noise.bits import SystemBits
 from discreet.power import planes as planes_room
-from discreet.power.loads import Loads, exact_loads
+from discreet.power.loads import Loads
 from discreet.power.opf import optimal_flow
 from discreet.power.plan import LoadPlan
 from discreet.power.schema import GridSchema
@@ -58,9 +59,9 @@ def told_apart(plan, drawn):
     """Refuse what tells loads apart, of which one is moved by alpha at all times, by more than is charged."""
     bits, again = Tape("one"), Tape("one")
     with captured(bits) as first:
-        plan.measure(exact_loads(drawn.ravel()), bits)
+        plan.measure(exact_numbers(drawn.ravel()), bits)
     with captured(again, first) as second:
-        plan.measure(exact_loads(moved(drawn).ravel()), again)
+        plan.measure(exact_numbers(moved(drawn).ravel()), again)
     within(plan.allotment, plan.cost, first, second)
 
 
@@ -69,7 +70,7 @@ def test_a_load_that_moves_at_every_time_is_told_apart_by_no_more_than_the_price
     grid, drawn, _ = day()
     plan = planned(grid, cost, times=TIMES)
     assert pure(plan.cost).epsilon == 1
-    assert plan.noise.scale == Fraction(TIMES * plan.shift) / plan.loads_epsilon
+    assert plan.noise.scale == Fraction(TIMES * plan.shift) / plan.values_epsilon
     told_apart(plan, drawn)
 
 
@@ -80,7 +81,7 @@ def at_one_time(plan):
 
 def each_at_the_whole_price(plan, exact, planes, bits):
     """Every time's cost measured as if it were the only one."""
-    noise = discreet.mechanisms.Laplace.for_epsilon(plan.cost_epsilon, plan.shift * planes.steepest)
+    noise = discreet.mechanisms.Laplace.for_epsilon(plan.optimum_epsilon, plan.shift * planes.steepest)
     return float(noise.release([planes.height(exact)], bits=bits)[0])
 
 

@@ -77,7 +77,7 @@ def test_a_wide_table_spends_its_price_and_beats_independence():
     meter = meter_of(domain, codes, price=PRICE)
     made = mosaic(meter, pairs)
     assert meter.left == 0
-    assert any("factors told from noise" in note for note in made.notes)
+    assert any("factors distinguished from noise" in note for note in made.notes)
     domain.check(made.codes)
     chance = np.random.default_rng(0)
     independent = np.column_stack([chance.permutation(column) for column in codes.T])

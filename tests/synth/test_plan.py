@@ -132,10 +132,10 @@ def test_the_plan_says_what_to_expect_and_spends_nothing(curator):
         "a one-way count, by works, the least precise of 5 marginals: +-",
         "a two-way count, one of 10 marginals: +-",
         "a table of about 16 rows or fewer would be lost",
-        "pay is told apart in 10 bins, 0..10000, ... 90000..100000",
+        "pay is measured in 10 bins, 0..10000, ... 90000..100000",
         "values of since that more than about",
         "without a declared value of age, works or since is left out of everything",
-        "undeclared values of sex and pay are a value of their own",
+        "undeclared values of sex and pay count as missing",
         "1 condition",
     ):
         assert word in text, word

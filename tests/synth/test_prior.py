@@ -98,7 +98,10 @@ def test_single_columns_left_to_the_pairs_are_caught(monkeypatch):
     monkeypatch.setattr("discreet.synth.prior._single", lambda made, domain, total: [])
     made, record = measured("0.002", TRUTH)
     informed = started_from(PriorCodes(DOMAIN.names, OTHER), made, DOMAIN, record)
-    shares = [np.bincount(one.codes[:, 0], minlength=8) / len(one.codes) for one in (made, informed)]
+    shares = [
+        np.array([np.bincount(one.codes[:, column], minlength=8) for column in range(6)]) / len(one.codes)
+        for one in (made, informed)
+    ]
     assert np.abs(shares[0] - shares[1]).max() > 0.012
 
 

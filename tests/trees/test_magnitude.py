@@ -295,8 +295,8 @@ def test_a_map_of_fractions_and_of_huge_sums_says_its_unit(tmp_path):
 
 def test_the_notes_say_what_clipping_and_sampling_do(desk):
     texts = str(desk.tree(LEVELS, weight="w", bounds=(1, 10)).plan(epsilon=1))
-    assert "Values of w outside 1..10 go to the nearer end" in texts
-    assert "Intervals are about the noise alone" in texts
+    assert "Values of w outside 1..10 are clipped to the nearer bound" in texts
+    assert "Intervals cover the noise alone" in texts
     assert "weighted number of records (sum of w)" in texts
     assert "sum of loss" in str(desk.tree(LEVELS, measure="loss", bounds=(0, 50)).plan(epsilon=1))
 

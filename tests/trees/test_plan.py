@@ -208,8 +208,8 @@ def test_a_public_expectation_settles_the_shares_beforehand(curator):
     small, large = wide_offer(curator, expected=0), wide_offer(curator, expected=10**9)
     assert small.plan.sparse == large.plan.sparse == ()
     assert (small.plan.measures, large.plan.measures) == (open_plan.plan.sparse[0].measures, open_plan.plan.measures)
-    assert "is asked first" in str(open_plan)
-    assert "is asked first" not in str(small)
+    assert "is measured first" in str(open_plan)
+    assert "is measured first" not in str(small)
     accurate = curator.tree(["state", "county"], by=["sex"]).plan(within=50)
     assert accurate.plan.sparse == ()  # an accuracy is promised whatever there is
     with pytest.raises(InputError, match="expected"):

@@ -225,7 +225,7 @@ def test_at_a_rho_least_squares_makes_of_two_answers_what_one_at_both_prices_is_
 
 def test_a_release_says_so_and_its_files_too(tmp_path):
     offer = curator_of(tmp_path).tree(list(LEVELS), geography=PLACES, by=["sex"]).plan(epsilon=1, split="equal")
-    assert "asked once" in offer.explain()
+    assert "measured once" in offer.explain()
     assert "1 of 2 in county, 2 of 3 in tract" in offer.explain()
     for method in ("bayes", "topdown", "exact"):
         release = offer.release().again(method)
@@ -240,7 +240,7 @@ def test_a_release_says_so_and_its_files_too(tmp_path):
     for one, two in zip(back.estimate.counts, release.again(back.method).estimate.counts, strict=True):
         assert (one == two).all()
     about = json.loads((tmp_path / "files" / "measurements.json").read_text())
-    assert "asked once" in about["pooled"]
+    assert "measured once" in about["pooled"]
 
 
 HOMES = {"a": {"counts": "persons", "by": ["sex"]}, "b": {"counts": "sizes", "largest": 3}}

@@ -48,7 +48,7 @@ def test_the_plan_says_so_where_a_total_is_public_and_advises_against_levels_of_
     text = str(offer(coded, "0.05", expected=6000))
     assert "placed in a county that is empty" in text
     assert "A county has 20 on average" in text
-    assert "Errors of totals as a part of the mean region: all " in text
+    assert "Errors of totals, relative to the mean region: all " in text
     assert "A part has" not in str(offer(coded, 5, expected=10**6))
 
 

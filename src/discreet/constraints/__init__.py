@@ -2,6 +2,7 @@
 
 from discreet.constraints.convex import Convex, Fit, Window, fit
 from discreet.constraints.projection import Projection, project
+from discreet.constraints.quadratic import Quadratic
 from discreet.constraints.system import AtMost, Between, Conflict, Constraint, Equal, Measurement, conflict
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Fit",
     "Measurement",
     "Projection",
+    "Quadratic",
     "Window",
     "conflict",
     "fit",

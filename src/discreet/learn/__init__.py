@@ -6,7 +6,8 @@ Asked for at a desk (`curator.train`): `TrainAsk`, `SearchAsk`, the `ModelReleas
 (`dense`, `convolutional`, `wide_residual`), `dropout` by each example's own key, a `Run` that survives crashes in its
 `Checkpoint`, a `Curve` of accuracy and epsilon by epoch (`release_with_curve`), `NETS` for images with their recipes
 (`Preset`, `preset_named`), `Images` out of files (`read_images`), a `Baseline` without privacy on public data
-(`train_baseline`), `Canaries` that a `Watch` looks for in a run, and `lira`, an attack with shadow models.
+(`train_baseline`), `Canaries` that a `Watch` looks for in a run, and `lira`, an attack with shadow models, also with
+all of them trained side by side (`lira_together`) or on losses of one's own (`score_first`, `score_each`).
 `read_weights` and `write_weights` are for files. Clipped sums of gradients are in `discreet.learn.clip`, estimators in
 scikit-learn's manner in `discreet.learn.estimators`. Names load on first use; all but the asks and the recipe need the
 extra `learn`.
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from discreet.learn.image_files import read_images as read_images
     from discreet.learn.likelihood_ratio import Lira as Lira
     from discreet.learn.likelihood_ratio import lira as lira
+    from discreet.learn.likelihood_ratio import lira_together as lira_together
     from discreet.learn.model import Model as Model
     from discreet.learn.nets import Net as Net
     from discreet.learn.nets import convolutional as convolutional
@@ -56,6 +58,8 @@ if TYPE_CHECKING:
     from discreet.learn.run import identity_of as identity_of
     from discreet.learn.run import resume as resume
     from discreet.learn.search import Search as Search
+    from discreet.learn.shadow_scores import score_each as score_each
+    from discreet.learn.shadow_scores import score_first as score_first
     from discreet.learn.table_curve import release_with_curve as release_with_curve
     from discreet.learn.trainer import Trained as Trained
     from discreet.learn.trainer import losses_of as losses_of
@@ -74,7 +78,7 @@ __getattr__, __dir__, __all__ = lazy(
         "curve": ("Curve", "CurvePoint"),
         "image_files": ("Images", "read_images"),
         "presets": ("NETS", "Preset", "preset_named"),
-        "likelihood_ratio": ("Lira", "lira"),
+        "likelihood_ratio": ("Lira", "lira", "lira_together"),
         "row_keys": ("dropout",),
         "model": ("Model",),
         "nets": ("Net", "convolutional", "dense", "flipped_and_shifted", "wide_residual"),
@@ -83,6 +87,7 @@ __getattr__, __dir__, __all__ = lazy(
         "release": ("ModelRelease",),
         "run": ("Run", "fingerprint", "identity_of", "resume"),
         "search": ("Search",),
+        "shadow_scores": ("score_each", "score_first"),
         "table_curve": ("release_with_curve",),
         "trainer": ("Trained", "losses_of", "train"),
         "weights_file": ("read_weights", "write_weights"),

@@ -147,7 +147,7 @@ class TrainAsk(Ask):
         choices=_NAMED,
     )
     target: str = option(
-        COLUMN, help="The column, or expression, to tell from the others", names_columns=True, kw_only=True
+        COLUMN, help="The column, or expression, to predict from the others", names_columns=True, kw_only=True
     )
     features: Sequence[str] | None = option(
         NAMES,
@@ -158,7 +158,7 @@ class TrainAsk(Ask):
     hidden: Sequence[int] = option(SIZES, (), help="Sizes of an mlp's hidden layers: 64 or 128,64")
     where: str | Predicate | None = option(CONDITION, None, help="Which rows of the data count")
     examples: int | None = option(
-        WHOLE, None, help="About how many rows there are, as far as the public knows; else a count is bought"
+        WHOLE, None, help="About how many rows there are, if that is public; otherwise a noisy count is bought"
     )
     lot: Number | None = option(AMOUNT, None, help="How many examples a step is expected to use")
     probability: Number | None = option(AMOUNT, None, help="Instead of lot: the chance of an example to be in a step")
@@ -229,7 +229,7 @@ class TrainAsk(Ask):
         """The price, if one is named: steps and multiplier may fix it.
 
         As an accuracy it is how large the noise may be on each entry of a step's mean gradient; of a search, how many
-        right answers the kept candidate may be behind the best.
+        right answers the chosen candidate may be behind the best.
         """
         if any(value is not None for word, value in words.items() if word not in ("confidence", "noise")):
             return super().price(**words)

@@ -19,20 +19,38 @@ from discreet.errors import InputError, Phrase
 from discreet.learn.curve import Curve
 from discreet.learn.objective import cross_entropy
 
-__all__ = ["NOT_PRIVATE", "Baseline", "train_baseline"]
+__all__ = ["NOT_PRIVATE", "Baseline", "check_public", "train_baseline"]
 
 Tree = Any
 NOT_PRIVATE = "NOT PRIVATE: trained without clipping or noise, on data that was said to be public"
 _REPORTS = 100
+_LONGEST = 200
+_NO_NAMES = ("yes", "y", "true", "ok", "public", "no", "none", "false")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Baseline:
-    """Weights of a run without privacy. `label` says so."""
+    """Weights of a run without privacy. `label` says so, and which data was said to be public."""
 
     params: Tree
     steps: int
-    label: str = NOT_PRIVATE
+    public: str
+    """What the data is, in the words of whoever said that it is public."""
+
+    @property
+    def label(self) -> str:
+        """What must be said wherever the weights go."""
+        return f"{NOT_PRIVATE}: {self.public}"
+
+
+def check_public(word: Any, field: str = "public") -> str:
+    """The name of the data that is said to be public, as it will stand on what is made of it."""
+    said = " ".join(word.split()) if isinstance(word, str) else ""
+    if not any(letter.isalpha() for letter in said) or said.lower() in _NO_NAMES or len(said) > _LONGEST:
+        hint = "A baseline protects nobody. Private data is trained on by `train` or `discreet train`, under a ledger."
+        allowed = f"the name of the data that you say is public, in at most {_LONGEST} characters: 'MNIST, by NIST'"
+        raise InputError(field, word, allowed, hint)
+    return said
 
 
 def train_baseline(
@@ -41,28 +59,32 @@ def train_baseline(
     x: Any,
     y: Any,
     *,
-    public: bool,
+    public: str,
     lot: int = 128,
     epochs: float = 20,
     rate: float = 0.05,
     momentum: float = 0.9,
+    decay: float = 0.0,
     augment: Any = None,
     seed: int = 0,
     curve: Curve | None = None,
 ) -> Baseline:
     """Train by cross entropy with shuffled batches and momentum; the rate falls to zero by a cosine.
 
+    `decay` draws weights to zero: that much of them is added to the gradient.
+
     Guarantee
-        None. `public=True` is the caller's word that every example is public; without it nothing is done.
+        None. `public` is the caller's word that every example is public, and names what they are: "MNIST, published by
+        NIST". It stands on what is made; without it nothing is done.
     """
-    if public is not True:
-        hint = "A baseline protects nobody. Private data is trained on by `train` or `discreet train`, under a ledger."
-        raise InputError("public", public, "True: said by whoever knows that all examples are public", hint)
+    word = check_public(public)
     if isinstance(lot, bool) or not isinstance(lot, int) or lot < 1:
         raise InputError("lot", lot, "a whole number from 1 up")
     for name, value in (("epochs", epochs), ("rate", rate)):
         if not math.isfinite(value) or value <= 0:
             raise InputError(name, value, "more than zero")
+    if not math.isfinite(decay) or decay < 0:
+        raise InputError("decay", decay, "zero or more")
     many = len(x)
     if not many or len(y) != many:
         raise InputError("x", Phrase(f"{many:,} examples and {len(y):,} labels"), "as many examples as labels")
@@ -75,6 +97,7 @@ def train_baseline(
         if augment is not None:
             x, y = augment(key, (x, y))
         gradient = jax.grad(lambda now: cross_entropy(apply(now, x), y).mean())(params)
+        gradient = jax.tree.map(lambda now, weight: now + decay * weight, gradient, params)
         moving = jax.tree.map(lambda before, now: momentum * before + now, moving, gradient)
         return jax.tree.map(lambda before, way: before - pace * way, params, moving), moving
 
@@ -95,6 +118,6 @@ def train_baseline(
         return now
 
     if curve is None:
-        return Baseline(run(), steps)
+        return Baseline(run(), steps, word)
     with curve.watching_plain(apply, steps, each):
-        return Baseline(run(), steps)
+        return Baseline(run(), steps, word)

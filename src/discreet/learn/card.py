@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from discreet import __version__
 from discreet.accounting.words import readable
 from discreet.core.exact import Number, as_written
+from discreet.core.release import inline
 from discreet.errors import InputError, kind_of
 from discreet.learn.attack_risk import AttackRisk
 from discreet.learn.group_accuracy import GroupAccuracy
 from discreet.learn.recipe import Recipe, weak_delta
+from discreet.show import cell, element, facts
 
 if TYPE_CHECKING:
     from discreet.learn.release import ModelRelease
@@ -187,8 +189,8 @@ class Card:
         """The card for programs."""
         return json.dumps(self.to_dict(), indent=2)
 
-    def to_markdown(self) -> str:
-        """The card for people."""
+    def rows(self) -> list[tuple[str, str]]:
+        """What is known, by name, in words."""
         recipe = self.recipe
         many = f"{recipe.examples:,} ({'a noisy count' if self.counted else 'declared'})"
         rows = [
@@ -207,10 +209,32 @@ class Card:
         ]
         if self.groups:
             told = "; ".join(one.text() for one in self.groups)
-            rows.append(("right, by group (public rows)", f"{told}; largest gap {_gap(self.groups):.1%}"))
-        title = f"# Model card: {_inline(f'{self.name} of {self.target}' if self.target else self.name)}"
-        lines = [title, "", f"Trained on {self.dataset!r} with discreet {__version__}.", ""]
-        lines += ["| | |", "|---|---|", *(f"| {name} | {_inline(text)} |" for name, text in rows), "", "## Limits", ""]
+            paid = {one.paid for one in self.groups if one.paid}
+            of = f"private rows, paid: {', '.join(sorted(paid))}" if paid else "public rows"
+            rows.append((f"right, by group ({of})", f"{told}; largest gap {_gap(self.groups):.1%}"))
+        return rows
+
+    def shown(self) -> tuple[Any, ...]:
+        """The card as parts of a page: what is known, and its limits."""
+        limits = [element("li", None, limit) for limit in self.limits]
+        return facts(dict(self.rows())), element("h3", None, "Limits"), element("ul", {"class": "plainlist"}, *limits)
+
+    def _repr_html_(self) -> str:
+        name = f"{self.name} of {self.target}" if self.target else self.name
+        return cell(name, *self.shown(), kind=f"Model card, trained on {self.dataset}")
+
+    def to_markdown(self) -> str:
+        """The card for people."""
+        title = f"# Model card: {inline(f'{self.name} of {self.target}' if self.target else self.name)}"
+        lines = [title, "", f"Trained on {inline(repr(self.dataset))} with discreet {__version__}.", ""]
+        lines += [
+            "| | |",
+            "|---|---|",
+            *(f"| {name} | {inline(str(text))} |" for name, text in self.rows()),
+            "",
+            "## Limits",
+            "",
+        ]
         return "\n".join([*lines, *(f"- {limit}" for limit in self.limits)]) + "\n"
 
     def save(self, path: str | Path) -> None:
@@ -232,7 +256,3 @@ def _gap(groups: Iterable[GroupAccuracy]) -> float:
 
 def _averaged(recipe: Recipe) -> str:
     return f"up to {recipe.rows} count, their gradients averaged before clipping"
-
-
-def _inline(text: str) -> str:
-    return " ".join(str(text).split()).replace("|", "\\|").replace("<", "\\<")

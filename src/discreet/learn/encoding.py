@@ -6,6 +6,7 @@ booleans one; what may be missing has a column that says so. The target is a cla
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -21,11 +22,12 @@ from discreet.data.expression.time import parts_hint
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
 
-__all__ = ["MISSING", "STEPS", "Encoding", "Part"]
+__all__ = ["MISSING", "STEPS", "Encoding", "Part", "word_of"]
 
 STEPS = 2**20
 """How many steps there are between the bounds of a number."""
 MISSING = -1
+_EXACT = 2**53  # beyond, floats skip whole numbers
 _TRUE, _FALSE = ("true", "t", "1", "yes"), ("false", "f", "0", "no")
 
 
@@ -136,12 +138,10 @@ class Part:
             return MISSING
         match column:
             case Category(values=values):
-                if isinstance(value, float):
-                    value = int(value) if value.is_integer() else ""
-                word = str(value)
-                return values.index(word) if word in values else MISSING
+                word = word_of(value)
+                return values.index(word) if word in values and not _is_fraction(value) else MISSING
             case Boolean():
-                word = str(value).lower()
+                word = word_of(value).lower()
                 return 1 if word in _TRUE else 0 if word in _FALSE else MISSING
             case Date():
                 return self._place(_ordinal(value))
@@ -173,18 +173,40 @@ def _in_hand(table: Any, name: str) -> list[Any]:
     return column.to_pylist() if hasattr(column, "to_pylist") else list(column)
 
 
+def word_of(value: Any) -> str:
+    """A value as text, from itself alone: however the others of its column make a table hold it.
+
+    A column of whole numbers is one of floats in some tables as soon as one row lacks a value: 1 and 1.0 are one word,
+    and so are whole numbers that are one float.
+
+    >>> word_of(1), word_of(1.0), word_of(2**53 + 1) == word_of(2.0**53)
+    ('1', '1', True)
+    """
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and abs(int(value)) > _EXACT:
+        value = _number(value)
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        value = int(value)
+    return str(value)
+
+
+def _is_fraction(value: Any) -> bool:
+    return isinstance(value, (float, np.floating)) and not float(value).is_integer()
+
+
 def _number(value: Any) -> float | None:
     try:
         found = float(value)
+    except OverflowError:  # a whole number beyond all floats
+        return math.inf if value > 0 else -math.inf
     except (TypeError, ValueError):
         return None
     return None if np.isnan(found) else found
 
 
 def _ordinal(value: Any) -> int | None:
-    if isinstance(value, datetime):
-        return value.date().toordinal()
     try:
+        if isinstance(value, datetime):
+            return value.date().toordinal()  # a moment that is missing, as pandas has it, raises here
         return (value if isinstance(value, date) else date.fromisoformat(str(value)[:10])).toordinal()
     except ValueError:
         return None
@@ -279,6 +301,11 @@ class Encoding:
                 "table", Phrase("columns of several lengths"), "a table with as many values in each column"
             )
         return self.inputs({part.name: part.codes(columns[part.name]) for part in self.features})
+
+    def truths(self, table: Any) -> list[str | None]:
+        """The class that each row of a table in hand truly has, read as the schema declares it; None if it has none."""
+        codes = self.target.codes(self.target.values(table))
+        return [self.classes[code] if code != MISSING else None for code in codes.tolist()]
 
     def number(self, output: NDArray[Any]) -> NDArray[np.float64]:
         """A number that a model gives, in the units of the target."""

@@ -1,6 +1,7 @@
 """How often a model is right, group by group, on rows that are public: noise and clipping cost small groups most.
 
-What a model is right about on private rows is private too: only rows that are anyone's to see are for this.
+What a model is right about on private rows is private too: only rows that are anyone's to see are for this. Of others
+it is charged (`private_accuracy`).
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from statistics import NormalDist
 from typing import Any
 
 from discreet.errors import InputError, Phrase
+from discreet.learn.encoding import word_of
 
-__all__ = ["GroupAccuracy", "accuracies", "columns_of"]
+__all__ = ["GroupAccuracy", "accuracies", "columns_of", "group_label"]
 
 _SURE = NormalDist().inv_cdf(0.975)
 
@@ -30,6 +32,8 @@ class GroupAccuracy:
     group: str
     rows: int
     right: int
+    paid: str = ""
+    """What was paid for it, where the rows are private."""
 
     @property
     def accuracy(self) -> float:
@@ -65,18 +69,32 @@ class GroupAccuracy:
         return f"{self.group} {self.accuracy:.1%} [{self.lower:.1%}, {self.upper:.1%}] of {self.rows:,}"
 
 
+def group_label(value: Any) -> str:
+    """What the group of a row is called, from its own value alone.
+
+    A column of whole numbers is one of floats in some tables as soon as one row lacks a value: 1 and 1.0 are one group.
+
+    >>> group_label(1.0), group_label("f"), group_label(float("nan"))
+    ('1', 'f', 'missing')
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "missing"
+    return word_of(value)
+
+
 def accuracies(truth: Sequence[Any], predicted: Sequence[Any], groups: Sequence[Any]) -> tuple[GroupAccuracy, ...]:
-    """Right answers of each group, the largest group first."""
+    """Right answers of each group, the largest group first. Rows whose true answer is None count nowhere."""
     if not len(truth) == len(predicted) == len(groups):
         given = Phrase(f"{len(truth):,}, {len(predicted):,} and {len(groups):,}")
         raise InputError("groups", given, "a true answer, a predicted one and a group for each row")
-    if not len(truth):
-        raise InputError("rows", Phrase("none"), "at least one row")
+    if all(true is None for true in truth):
+        raise InputError("rows", Phrase("none"), "at least one row with a true answer")
     found: dict[str, list[int]] = {}
     for true, told, group in zip(truth, predicted, groups, strict=True):
-        counts = found.setdefault(str(group), [0, 0])
-        counts[0] += 1
-        counts[1] += bool(true == told or str(true) == str(told))
+        if true is not None:
+            counts = found.setdefault(group_label(group), [0, 0])
+            counts[0] += 1
+            counts[1] += bool(true == told)
     listed = [GroupAccuracy(group, rows, right) for group, (rows, right) in found.items()]
     return tuple(sorted(listed, key=lambda one: -one.rows))
 

@@ -203,10 +203,10 @@ def _notes(plan: TrainPlan) -> list[str]:
         )
     added = readable(recipe.noise_delta())
     if recipe.noise == "exact":
-        notes.append(f"Noise is exact, on integers: of delta, {added} is for how far it is from real noise.")
+        notes.append(f"Noise is exact, on integers; {added} of delta covers its distance from real-valued noise.")
     else:
         notes.append(
-            f"Noise is drawn on the device, on integers; of delta, {added} is for how far it is from real noise. "
+            f"Noise is drawn on the device, on integers; {added} of delta covers its distance from real-valued noise. "
             "Sums are single precision: that they are within a thousandth of the clipping bound is a premise. "
             "noise='exact' needs none and is slower."
         )
@@ -229,6 +229,6 @@ def _notes(plan: TrainPlan) -> list[str]:
 def _person_note(unit: Unit, rows: int) -> str:
     """How much of a person counts."""
     if rows > 1:
-        return f"Of each {unit.column} up to {rows} rows count: the mean of their gradients is clipped."
+        return f"Up to {rows} rows of each {unit.column} count: the mean of their gradients is clipped."
     more = "" if unit.most_rows == 1 else f" rows={unit.most_rows} would average up to {unit.most_rows}."
-    return f"Of each {unit.column} one row counts, picked at random.{more}"
+    return f"One row of each {unit.column} counts, picked at random.{more}"

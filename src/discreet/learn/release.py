@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -11,6 +12,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.exact import Number
 from discreet.core.publication import Publication
 from discreet.core.wire import fraction
 from discreet.errors import InputError, Phrase, kind_of
@@ -20,10 +22,12 @@ from discreet.learn.recipe import Recipe
 from discreet.learn.row_keys import predictor
 from discreet.learn.weights_file import names_of, write_weights
 from discreet.ledger.door import Answer
+from discreet.show import Line, lines
 
 if TYPE_CHECKING:
     from discreet.learn.card import Card
     from discreet.learn.group_accuracy import GroupAccuracy
+    from discreet.learn.private_accuracy import AccuracyOffer
 
 __all__ = ["ModelRelease"]
 
@@ -143,18 +147,48 @@ class ModelRelease(Publication):
             return [float(value) for value in self.encoding.number(found.reshape(len(found)))]
         return [self.encoding.classes[place] for place in found.argmax(axis=1)]
 
+    def predict_each(self, rows: Any) -> list[Any]:
+        """The class of each row of a table, worked out for that row alone: it does not depend on how many others there
+        are, nor on the order in which floats of several are added up."""
+        if self.encoding is None or not self.encoding.classes:
+            raise InputError.refused("model", self.described["name"], "does not predict the classes of a table")
+        one, encoded = jax.jit(predictor(self._model.apply)), self.encoding.rows(rows)
+        found = (np.asarray(one(self.params, encoded[at : at + 1])) for at in range(len(encoded)))
+        return [self.encoding.classes[int(scores.argmax(axis=1)[0])] for scores in found]
+
+    def private_accuracy(
+        self,
+        rows: Any,
+        by: str,
+        groups: Sequence[Any],
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        **account: Any,
+    ) -> AccuracyOffer:
+        """How often it is right about *private* rows, by a column of them: an offer, to be paid from a ledger.
+
+        `groups` are the values of `by` that are counted, which are public; rows of others count nowhere. `ledger` (a
+        curator, a ledger or its path), `dataset`, `allotment`, `who` and `release` say what is charged, as for
+        estimators. `print(offer)` tells its price and error; `offer.release()` spends, for `card().with_groups`.
+        """
+        from discreet.learn.private_accuracy import offer_accuracy
+
+        return offer_accuracy(self, rows, by, groups, (epsilon, delta, rho), account)
+
     def accuracy_by(self, rows: Any, group: str) -> tuple[GroupAccuracy, ...]:
         """How often it is right about public rows, by a column of them: for `card().with_groups`. Spends nothing.
 
         The rows have the features, the target and the column `group`. What is said of them is as private as they are:
-        they must be public, and not those it was trained on.
+        they must be public, and not those it was trained on. Of private rows, `private_accuracy` is charged.
         """
         from discreet.learn.group_accuracy import accuracies, columns_of
 
         if self.encoding is None or not self.encoding.classes:
-            raise InputError.refused("model", self.described["name"], "tells no classes of a table")
-        truth, groups = columns_of(rows, self.target, group)
-        return accuracies(truth, self.predict(rows), groups)
+            raise InputError.refused("model", self.described["name"], "does not predict the classes of a table")
+        (groups,) = columns_of(rows, group)
+        return accuracies(self.encoding.truths(rows), self.predict(rows), groups)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values that say what it is, without its weights."""
@@ -166,6 +200,20 @@ class ModelRelease(Publication):
             "notes": list(self.notes),
             "card": self.card().to_dict(),
         }
+
+    @property
+    def heading(self) -> str:
+        """What it is, in a few words."""
+        return f"Model {self.described['name']}{f' of {self.target}' if self.target else ''}"
+
+    def shown(self) -> tuple[Any, ...]:
+        """How the loss went down, and the model card."""
+        card = self.card()
+        points = [(float(step), loss) for step, loss in enumerate(self.losses, 1)]
+        curve = (
+            [lines("Noisy loss by step", [Line("loss", tuple(points))]).figure(table=False)] if len(points) > 1 else []
+        )
+        return (*curve, *card.shown())
 
     def card(self) -> Card:
         """The model card: what anyone who is handed the weights should know."""

@@ -59,6 +59,8 @@ class Run:
     begun: bool = False
     """Whether it was in the checkpoint already."""
     augment: Augment | None = None
+    told: bool = True
+    """Whether reported losses are told as they come, where the run is kept."""
 
     def keep(self) -> None:
         """Put a new run into its checkpoint: from then on a crash loses nothing of it, the secret above all."""
@@ -99,7 +101,7 @@ class Run:
             devices=self.devices,
             after=keep_and_watch,
             heard=self.heard,
-            tell_loss=self.checkpoint is not None,
+            tell_loss=self.told and self.checkpoint is not None,
         )
 
 
@@ -115,6 +117,7 @@ def resume(
     every: int | None = None,
     devices: Sequence[Any] | None = None,
     bits: Bits | None = None,
+    told: bool = True,
 ) -> Run:
     """The run that the checkpoint holds, or a new one. `InputError` if it holds a run of something else.
 
@@ -132,7 +135,7 @@ def resume(
     else:
         state, secret, heard, known = kept.state, kept.secret, list(kept.losses), dict(kept.identity)
     begun = kept is not None
-    return Run(losses, recipe, chosen, state, secret, heard, known, checkpoint, pace, devices, begun, augment)
+    return Run(losses, recipe, chosen, state, secret, heard, known, checkpoint, pace, devices, begun, augment, told)
 
 
 def fingerprint(losses: Losses, params: Tree, batch: Tree) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
@@ -44,6 +44,8 @@ class RunPlan:
     allotment: Allotment
     delta: Fraction
     checkpoint: Path | None = None
+    told: bool = True
+    """Whether losses are told as the run goes, where it is kept; else they are seen with the answer and not before."""
     optimizer: Optimizer | None = None
     augment: Augment | None = None
     devices: Sequence[Any] | None = None
@@ -128,7 +130,7 @@ class RunPlan:
     @property
     def watched(self) -> bool:
         """Whether noisy losses are shown as the run goes: only where the run can be gone on with after a crash."""
-        return self.checkpoint is not None and self.recipe.report_loss is not None
+        return self.told and self.checkpoint is not None and self.recipe.report_loss is not None
 
     def resume(self, bits: Bits | None = None) -> Run:
         """The run as its checkpoint holds it, or a new one; refused if the file is of something else."""
@@ -138,11 +140,16 @@ class RunPlan:
             self.recipe,
             identity_of(self.recipe, self.fingerprint, plan=self.digest),
             checkpoint=None if self.checkpoint is None else Checkpoint(self.checkpoint),
+            told=self.told,
             optimizer=self.optimizer,
             augment=self.augment,
             devices=self.devices,
             bits=bits,
         )
+
+    def stored_in(self, checkpoint: Path) -> Self:
+        """The same run kept in a file, for whoever shows nothing of it before its answer is on the ledger."""
+        return replace(self, checkpoint=checkpoint, told=False)
 
     def begun(self) -> bool:
         """Whether the checkpoint holds a run of this plan; refused if the file is of something else."""

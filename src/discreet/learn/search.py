@@ -180,9 +180,9 @@ class Search:
                 "on public data" if not self.choice else f"counts with noise of deviation {readable(1 / self.choice)}"
             )
             return (
-                f"A random number of runs, {readable(self.runs.mean, 4, 'near')} on average and not told, of "
-                f"{len(self.recipes)} settings picked at random: epsilon = {whole} for the whole search; "
-                f"scores {scored}."
+                f"A random number of runs, {readable(self.runs.mean, 4, 'near')} on average and not disclosed, of "
+                f"{len(self.recipes)} settings picked at random: epsilon = {whole} for the whole search; scores "
+                f"{scored}."
             )
         if self.choice and self.disjoint:
             how += " on rows of its own, which adds nothing to the price"

@@ -154,25 +154,29 @@ class SearchPlan:
             errors=(self._shortfall(),),
             confidence=self.confidence,
             notes=(
-                "All runs are charged before the first, whichever is kept. Stopping early refunds nothing.",
+                "All runs are charged before the first one, whichever is chosen. Stopping early refunds nothing.",
                 *(() if self.search.runs is None else (_TIME,)),
             ),
             facts={"candidates": [plan.recipe.to_dict() for plan in self.candidates]},
         )
 
     def _shortfall(self) -> Accuracy:
-        """How far the kept candidate may be behind the best one, in right answers on the held-out rows."""
+        """How far the chosen candidate may be behind the best one, in right answers on the held-out rows."""
         if self.search.runs is not None:
             # Two scores, each within so much of its count with probability above (1 + confidence)/2.
             reach = float(gaussian_half_width(1 / self.search.choice, (1 + self.confidence) / 2))
             noise = f"discrete Gaussian on each score, deviation {readable(1 / self.search.choice)}"
             return Accuracy(
-                "the kept run, beside another", noise, 2 * reach, unit="right answers on held-out rows", of="shortfall"
+                "the chosen run, compared with another",
+                noise,
+                2 * reach,
+                unit="right answers on held-out rows",
+                of="shortfall",
             )
         choice = PermuteAndFlip(self.search.choice, sensitivity=1, monotone=True)
         behind = float(choice.error(self.confidence, len(self.candidates)))
         noise = f"permute-and-flip, epsilon = {readable(self.search.choice)}"
-        return Accuracy("the kept candidate", noise, behind, unit="right answers on held-out rows", of="shortfall")
+        return Accuracy("the chosen candidate", noise, behind, unit="right answers on held-out rows", of="shortfall")
 
     def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Lay out the examples, hold some out, train every candidate, keep one. Called by the one door only."""

@@ -6,20 +6,19 @@ The loads are private; the grid, which buses have loads among it, is public.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from fractions import Fraction
+from typing import Any, ClassVar
 
 from attrs import frozen
 
+from discreet.constraints.hidden.distance_ask import CheckedDistance
 from discreet.core.exact import Number
-from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
-from discreet.ledger.door import Answer
 from discreet.power.plan import LoadPlan, plan_loads
 from discreet.power.release import HiddenLoads
 from discreet.power.schema import PublicGrid
-from discreet.query.ask import Ask, Checked, option
+from discreet.query.ask import Ask, option
 from discreet.query.forms import AMOUNT
-from discreet.query.price import Price, plan_within
 
 __all__ = ["CheckedLoads", "LoadsAsk"]
 
@@ -55,46 +54,14 @@ class LoadsAsk(Ask):
 
 
 @dataclass(frozen=True, eq=False)
-class CheckedLoads(Checked[HiddenLoads]):
+class CheckedLoads(CheckedDistance[HiddenLoads]):
     """Loads to be hidden."""
 
+    nouns: ClassVar[str] = "loads"
+    made: ClassVar[Any] = HiddenLoads
     about: PublicGrid
     ask: LoadsAsk
 
-    def priced(self, allotment: Allotment, price: Price | None) -> LoadPlan:
-        """The plan at a price in epsilon, whatever the allotment counts."""
-        if allotment.kind == "plan":
-            raise InputError("allotment", allotment.name, "a pure or zcdp allotment")
-        if price is None or price.way != "within":
-            plan: LoadPlan = self.plan(allotment, price) if price is not None else super().priced(allotment, price)
-            return plan
-        return plan_within(price, allotment, lambda paid: self.plan(allotment, paid), currency="epsilon")
-
-    def plan(self, allotment: Allotment, price: Price) -> LoadPlan:
-        """The loads at a price."""
-        currency, epsilon = price.spent(allotment)
-        if currency != "epsilon":
-            hint = f"Allotment {allotment.name!r} is not counted in epsilon."
-            raise InputError(price.way, price.amount, "left out: loads are paid in epsilon", hint)
-        ask = self.ask
-        if ask.cost is None:
-            raise InputError("cost", None, 'given: a number that is public anyway, or "measured"')
-        return plan_loads(
-            self.about.grid,
-            self.about.schema.name,
-            allotment,
-            alpha=self.about.schema.alpha,
-            epsilon=epsilon,
-            beta=ask.beta,
-            cost=ask.cost,
-            step=ask.step,
-            highest=ask.highest,
-            highest_price=ask.highest_price,
-            cost_share=ask.cost_share,
-            confidence=float(price.confidence),
-            times=self.about.schema.times,
-        )
-
-    def read(self, answer: Answer, cost: str, remaining: str) -> HiddenLoads:
-        """The loads that an answer holds."""
-        return HiddenLoads.read(answer, cost, remaining)
+    def planned(self, allotment: Allotment, epsilon: Fraction, confidence: float) -> LoadPlan:
+        """The loads at an epsilon."""
+        return plan_loads(self.about, self.ask, allotment, epsilon, confidence)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from discreet.core.decimal_steps import Exact, exact_numbers
 from discreet.core.version import DataVersion
 from discreet.errors import MISSING, InputError, Phrase, kind_of
 from discreet.power.grid import Grid
-from discreet.power.loads import Exact, exact_loads
 from discreet.power.matpower import Case
 from discreet.power.pandapower import load_powers, net_of_case, public_net, read_net
 from discreet.power.schema import GridSchema, PublicGrid
@@ -103,8 +103,8 @@ class GridFile:
         if grid.digest != self.digest:  # changed since it was checked: its loads may be others
             raise InputError("source", Phrase("another grid"), "the grid file as it was when it was opened")
         if self.series is not None:
-            yield exact_loads(read_series(self.series, grid.load_names, self.times))
+            yield exact_numbers(read_series(self.series, grid.load_names, self.times))
         elif self.of_matpower:
-            yield exact_loads(Case.read(self.path).drawn_at(self.loads))
+            yield exact_numbers(Case.read(self.path).drawn_at(self.loads))
         else:
-            yield exact_loads(load_powers(read_net(self.path)))
+            yield exact_numbers(load_powers(read_net(self.path)))

@@ -4,34 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.decimal_steps import as_decimal
+from discreet.core.decimal_steps import Exact, exact_numbers
 from discreet.errors import InputError, Phrase, kind_of
+from discreet.power.clock import read_times
 
-__all__ = ["Exact", "Loads", "exact_loads", "megawatts"]
-
-Exact = NDArray[np.object_]
-"""Loads as fractions, the decimal numbers that were written."""
+__all__ = ["Loads", "megawatts"]
 
 
 class Loads:
     """MW drawn by each load of a grid, in the grid's order; or, of a list of such lists, at each of several times.
 
+    What the times are called is public: `times` is a list of names or times of day, or text such as "every hour".
+
     >>> Loads([21.7, 94.2, 47.8])
     <private loads, 3 of them>
     >>> Loads([[21.7, 94.2, 47.8], [20.1, 95.0, 47.8]])
     <private loads, 3 of them at 2 times>
+    >>> Loads([[21.7, 94.2], [20.1, 95.0]], times=["08:00", "08:30"]).clock
+    ('08:00', '08:30')
     """
 
-    __slots__ = ("_times", "_values")
+    __slots__ = ("_times", "_values", "clock")
 
-    def __init__(self, values: Sequence[float] | Sequence[Sequence[float]] | NDArray[Any]) -> None:
+    def __init__(
+        self,
+        values: Sequence[float] | Sequence[Sequence[float]] | NDArray[Any],
+        times: Sequence[str | time] | str | None = None,
+    ) -> None:
         self._values, self._times = megawatts(values)
+        many, self.clock = (self._times, ()) if times is None else read_times(times, "times")
+        if many != self._times:
+            raise InputError("times", many, f"as many as there are lists of loads, {self._times:,}")
 
     @classmethod
     def from_pandapower(cls, net: Any) -> Loads:
@@ -51,7 +61,7 @@ class Loads:
     def _of(cls, values: Iterable[object]) -> Loads:
         """What a file says, whatever it says: nothing may be refused that depends on it."""
         made = cls.__new__(cls)
-        made._values, made._times = exact_loads(values), 1
+        made._values, made._times, made.clock = exact_numbers(values), 1, ()
         return made
 
     @property
@@ -70,14 +80,6 @@ class Loads:
     def open(self) -> Iterator[Exact]:
         """The numbers, one time after the other. Called by the one door only, after the charge is durable."""
         yield self._values.copy()
-
-
-def exact_loads(values: Iterable[object]) -> Exact:
-    """What a file says that loads draw, as fractions."""
-    read = [as_decimal(value) for value in values]
-    found = np.empty(len(read), dtype=object)
-    found[:] = read
-    return found
 
 
 def megawatts(values: Any) -> tuple[Exact, int]:
@@ -99,5 +101,5 @@ def megawatts(values: Any) -> tuple[Exact, int]:
         hint = "Generation is a generator of the grid, which is public."
         raise InputError("loads", Phrase("negative numbers"), "0 MW or more for every load", hint)
     if found.ndim == 1:
-        return exact_loads(values), 1
-    return exact_loads(value for row in values for value in row), len(found)
+        return exact_numbers(values), 1
+    return exact_numbers(value for row in values for value in row), len(found)

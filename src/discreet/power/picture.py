@@ -20,18 +20,24 @@ def draw_day(hidden: HiddenLoads) -> Picture:
     """The sum of all loads by time, their optimal cost beside the original one, and the largest loads as a heat map."""
     from discreet.show import Axis, Band, Line, Scale, grid, lines, stack
 
-    times = range(1, hidden.times + 1)
-    across = Axis(Scale(0.5, hidden.times + 0.5), "time")
+    times, clock = range(1, hidden.times + 1), [str(one) for one in hidden.clock]
+    first = 1 if hidden.clock[0] == 1 else 0  # round numbers of steps from the first time of day: 05:00, 10:00
+    places = range(first, hidden.times + first)
+
+    def written(place: float) -> str:
+        return clock[int(place) - first] if place in places else ""
+
+    across = Axis(Scale(first - 0.5, first + hidden.times - 0.5), "time", written)
     sums = [sum(hidden.at(time)) for time in times]
     bands = []
     if hidden.noise is not None:
         table = hidden.totals()
         sure = percent(table.confidence)
-        ends = (tuple(zip(times, table[f"mw_{end}"], strict=True)) for end in ("lower", "upper"))
+        ends = (tuple(zip(places, table[f"mw_{end}"], strict=True)) for end in ("lower", "upper"))
         bands = [Band(f"{sure} interval of the true sum", *ends)]
     power = lines(
         "All loads together",
-        [Line("released", tuple(zip(times, sums, strict=True)))],
+        [Line("released", tuple(zip(places, sums, strict=True)))],
         bands=bands,
         x=across,
         y=Axis(
@@ -44,10 +50,10 @@ def draw_day(hidden: HiddenLoads) -> Picture:
     money = lines(
         "Cost of feeding them",
         [
-            Line("released loads", tuple(zip(times, costs["cost"], strict=True))),
+            Line("released loads", tuple(zip(places, costs["cost"], strict=True))),
             Line(
                 f"original, {reports[0]['reference_is']}",
-                tuple(zip(times, costs["reference"], strict=True)),
+                tuple(zip(places, costs["reference"], strict=True)),
                 loose=True,
             ),
         ],
@@ -61,7 +67,7 @@ def draw_day(hidden: HiddenLoads) -> Picture:
     each = grid(
         "Each load" if len(largest) == len(names) else "The largest loads",
         [names[load] for load in sorted(largest)],
-        [str(time) for time in times],
+        clock,
         cells,
         format="{:.3g} MW",
         caption="A row for each load, a column for each time",

@@ -2,51 +2,49 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from discreet.accounting.compose import compose
-from discreet.core.decimal_steps import to_steps
+from discreet.constraints.hidden.distance_plan import NO_NUMBER, ROOM, DistancePlan, Repaired, Steps
+from discreet.constraints.hidden.terms import (
+    check_confidence,
+    check_noise,
+    check_steps,
+    read_part,
+    read_positive,
+    read_share,
+)
 from discreet.core.digest import text_of
-from discreet.core.exact import Number, as_written
-from discreet.core.explanation import Accuracy, Explanation
+from discreet.core.exact import as_written
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits
-from discreet.core.note import Note
-from discreet.core.packing import pack, unpack
 from discreet.core.release import number, percent
-from discreet.core.sensitivity import Sensitivity
-from discreet.core.sensitivity import steps as whole_steps
-from discreet.core.unit import Metric
-from discreet.core.wire import Json, canonical
+from discreet.core.wire import Json
 from discreet.errors import InputError, Phrase
-from discreet.ledger.budget import Allotment, Charge
+from discreet.ledger.budget import Allotment
 from discreet.mechanisms import Laplace
 from discreet.mechanisms.record import noise_to
 from discreet.power.cost import digit_notes, read_costs
 from discreet.power.grid import Grid
-from discreet.power.loads import Exact
 from discreet.power.planes import PARTS, Planes, planes_near
-from discreet.power.repair import Repair, RepairedLoads, Steps
-from discreet.power.schema import unit_of
-from discreet.query.plan import noise_name
-from discreet.query.table_plan import at_confidence
+from discreet.power.repair import Repair, RepairedLoads
+from discreet.power.schema import GridSchema, PublicGrid
+
+if TYPE_CHECKING:
+    from discreet.power.ask import LoadsAsk
 
 __all__ = ["LoadPlan", "plan_loads"]
 
-_ROOM = 1 << 60  # heights beyond this are clamped: far from any cost, and within what noise is added to
 _DEARER = 1.5  # prices up to this many times those of the anchor are told apart, unless a highest price is declared
-_LONGEST = 10**9  # steps in a load
 _SHOWN = 3  # declared costs that a plan repeats
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LoadPlan:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class LoadPlan(DistancePlan):
     """How the loads of a grid will be released, and its price. Nothing is read and nothing is spent by making one.
 
     Guarantee
@@ -57,75 +55,46 @@ class LoadPlan:
     """
 
     kind: ClassVar[str] = "loads"
-    version: ClassVar[int] = 1
+    noun: ClassVar[str] = "load"
+    output: ClassVar[str] = "mw"
+    aside: ClassVar[str] = "cost"
+    counted_in: ClassVar[str] = " MW"
+    schema: GridSchema
     grid: Grid
-    dataset: str
-    allotment: Allotment
-    alpha: Fraction
-    step: Fraction
-    beta: Fraction
-    most: int
-    loads_epsilon: Fraction
-    cost_epsilon: Fraction | None  # None where the cost is declared
     declared: tuple[Fraction, ...] | None  # one for each time; None where the cost is measured
     price: float
-    confidence: float
     repair: Repair = field(repr=False)
-    times: int = 1
 
     @property
-    def unit(self) -> Metric:
-        """What is protected."""
-        return unit_of(self.alpha, self.times)
+    def optimum_noise(self) -> Laplace | None:
+        """What is added to a measured cost at most, at each time, in parts of the price."""
+        if self.optimum_epsilon is None:
+            return None
+        return Laplace.for_epsilon(self.optimum_epsilon / self.times, self.shift * PARTS)
+
+    def optimum_loss(self) -> Loss | None:
+        """What a measured cost costs: its noise depends on what was released before, so it is the claim, not a law."""
+        return None if self.optimum_epsilon is None else Pure(self.optimum_epsilon)
 
     @property
-    def shift(self) -> int:
-        """How many steps a load can move between neighbours: alpha in steps, rounded up, for loads as written."""
-        return whole_steps(self.alpha, self.step)
-
-    @property
-    def moved(self) -> Sensitivity:
-        """How far neighbours move the integers: one load, at every time."""
-        return Sensitivity(each=self.shift, outputs=self.times)
-
-    @property
-    def noise(self) -> Laplace:
-        """What is added to every load, at every time."""
-        return Laplace.for_epsilon(self.loads_epsilon, self.moved)
-
-    @property
-    def cost(self) -> Loss:
-        """The price of the whole release: the loads, and the cost where it is measured.
-
-        One load moves one of the integers at every time. The noise of the costs depends on what was released before,
-        so that part is the claim, not a law.
-        """
-        loads = self.noise.loss(self.moved)
-        return loads if self.cost_epsilon is None else compose([loads, Pure(self.cost_epsilon)])
-
-    @property
-    def charge(self) -> Charge:
-        """The price in the currency of the allotment."""
-        return self.allotment.price(self.cost)
-
-    @property
-    def mechanism(self) -> str:
-        """What adds the noise, in words."""
-        loads = f"{noise_name(self.noise)}, on steps of {float(self.step):g} MW"
-        if self.cost_epsilon is None:
-            return loads
-        return f"{loads}; discrete Laplace on the cost, epsilon {float(self.cost_epsilon):g}"
+    def optimum_mechanism(self) -> str:
+        """What adds noise to a measured cost, in words."""
+        if self.optimum_epsilon is None:
+            return ""
+        return f"discrete Laplace on the cost, epsilon {float(self.optimum_epsilon):g}"
 
     @property
     def query(self) -> dict[str, Json]:
         """The question as plain values, for the record."""
         costs = None if self.declared is None else ", ".join(f"{float(cost):.12g}" for cost in self.declared)
         times: dict[str, Json] = {} if self.times == 1 else {"times": self.times}
+        if self.schema.clock:
+            times["clock"] = list(self.schema.clock)
         return {
             **times,
             "loads": self.grid.loads,
             "grid": self.grid.digest,
-            "alpha_mw": str(self.alpha),
+            "alpha_mw": str(self.schema.alpha),
             "step_mw": str(self.step),
             "beta": str(self.beta),
             "highest_mw": str(self.most * self.step),
@@ -133,139 +102,97 @@ class LoadPlan:
         }
 
     @property
-    def digest(self) -> str:
-        """A hash of everything that decides the law of the result."""
-        content: dict[str, Json] = {
-            "dataset": self.dataset,
-            "query": self.query,
-            "declared": str(None) if self.declared is None else ", ".join(map(str, self.declared)),
-            "epsilons": [str(self.loads_epsilon), str(self.cost_epsilon)],
-            "price": text_of(self.price),
-            "confidence": self.confidence,
-        }
-        return hashlib.sha256(canonical(content).encode()).hexdigest()
+    def law(self) -> dict[str, Json]:
+        """The declared cost, and the price that a measured one follows."""
+        declared = str(None) if self.declared is None else ", ".join(map(str, self.declared))
+        return {"declared": declared, "price": text_of(self.price)}
 
     @property
-    def columns(self) -> list[str]:
-        """Loads are no table: there is nothing to check before they are read."""
-        return []
+    def keys(self) -> dict[str, list[Any]]:
+        """Which load it is, at which bus, and when."""
+        clock = self.schema.clock or range(1, self.times + 1)
+        when = {} if self.times == 1 else {"time": [one for one in clock for _ in range(self.grid.loads)]}
+        buses = [self.grid.bus_names[bus] for bus in self.grid.load_bus]
+        return {"load": list(self.grid.load_names) * self.times, "bus": buses * self.times, **when}
 
-    def explained(self) -> Explanation:
-        """What there is to know before it is paid, and what is taken for public."""
-        sure, typical = percent(self.confidence), self.noise.expected_l1() * float(self.step)
+    def shape(self) -> str:
+        """What is released, and what is taken for public."""
+        when = "" if self.times == 1 else f" at {self.times:,} times"
+        highest = f"{float(self.most * self.step):,.6g} MW in steps of {float(self.step):g}"
+        return f"Releases {self.grid.loads:,} loads{when}, 0 to {highest}. Public: all else about the grid."
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """How many loads there are, and at how many times."""
+        return {"loads": self.grid.loads} if self.times == 1 else {"loads": self.grid.loads, "times": self.times}
+
+    def steps_taken(self) -> list[str]:
+        """What becomes of the cost, and the repair."""
         if self.declared is not None:
             costs = ", ".join(number(float(cost)) for cost in self.declared[:_SHOWN])
             more = f" and so on, {self.times:,} in all" if self.times > _SHOWN else ""
             cost = f"Original cost: {costs}{more}, declared public by the custodian, not paid for."
         else:
+            each = "" if self.times == 1 else f", a part of {self.times:,} for each time"
             cost = (
-                f"Original cost: measured with epsilon = {float(self.cost_epsilon or 0):g}{self._at_each}, "
-                f"+-{number(self.cost_error())} at most ({sure})."
+                f"Original cost: measured with epsilon = {float(self.optimum_epsilon or 0):g}{each}, "
+                f"+-{number(self.cost_error())} at most ({percent(self.confidence)})."
             )
-        when = "" if self.times == 1 else f" at {self.times:,} times"
-        highest = f"{float(self.most * self.step):,.6g} MW in steps of {float(self.step):g}"
-        return Explanation(
-            title=f"Plan for {self.dataset!r}",
-            unit=str(self.unit),
-            shape=(f"Releases {self.grid.loads:,} loads{when}, 0 to {highest}. Public: all else about the grid.",),
-            errors=(Accuracy("mw", self.mechanism, self.load_error()),),
-            confidence=self.confidence,
-            steps=(
-                f"On average a load is off by {number(typical)} MW before the repair.",
-                cost,
-                "Repair: the nearest loads found that the grid can feed (DC) at a cost within "
-                f"{percent(float(self.beta))} of it.",
-            ),
-            notes=digit_notes(self.declared or ()),
-            facts={"loads": self.grid.loads} if self.times == 1 else {"loads": self.grid.loads, "times": self.times},
-        )
+        near = percent(float(self.beta))
+        return [cost, f"Repair: the nearest loads found that the grid can feed (DC) at a cost within {near} of it."]
 
     @property
-    def _at_each(self) -> str:
-        return "" if self.times == 1 else f", a part of {self.times:,} for each time"
+    def unread(self) -> str:
+        """What becomes of text that is no number: a file may hold some."""
+        return NO_NUMBER
 
-    def _bounds(self) -> Note:
-        """The same whatever the loads are: that one was moved must not be told."""
-        highest, step = (f"{float(one):.12g}" for one in (self.most * self.step, self.step))
-        text = (
-            f"Loads outside 0..{highest} MW go to the nearer end and are rounded to multiples of {step}; text that is "
-            "no number counts as 0."
-        )
-        return Note("bounds", text, ("mw",))
-
-    def load_error(self) -> float:
-        """MW that the noise on one load stays within, at the plan's confidence."""
-        return float(self.noise.error(self.confidence) * self.step)
+    def remarks(self) -> tuple[str, ...]:
+        """What many digits of a declared cost tell."""
+        return digit_notes(self.declared or ())
 
     def cost_error(self) -> float | None:
         """The most that noise moves a measured cost, at the plan's confidence; None where the cost is declared."""
-        if self.cost_epsilon is None:
+        if self.optimum_noise is None:
             return None
-        parts = Laplace.for_epsilon(self.cost_epsilon / self.times, self.shift * PARTS).error(self.confidence)
-        return float(parts * self.price / PARTS * float(self.step))
+        return float(self.optimum_noise.error(self.confidence) * self.price / PARTS * float(self.step))
 
-    def measure(self, data: Exact, bits: Bits) -> dict[str, Any]:
-        """Round, add noise, measure the cost if asked to. Called by the one door only."""
-        exact = to_steps(data, self.step, self.most)
-        noisy = self.noise.release(exact, bits=bits)
+    def optimum(self, exact: Steps, noisy: Steps, bits: Bits) -> Any:
+        """The cost of the true loads at each time, with noise; None where it is declared."""
         if self.declared is not None:
-            return {"noisy": pack(noisy), "cost": None}
+            return None
         near = [planes_near(self.repair, seen, self.noise.scale, self.price, bits) for seen in self._by_time(noisy)]
         costs = [self.height(drawn, planes, bits) for drawn, planes in zip(self._by_time(exact), near, strict=True)]
-        return {"noisy": pack(noisy), "cost": costs[0] if self.times == 1 else costs}
+        return costs[0] if self.times == 1 else costs
 
     def _by_time(self, steps: Steps) -> Steps:
         """One row for each time."""
         return steps.reshape(self.times, self.grid.loads)
 
-    def publish(
-        self, measured: Mapping[str, Any], *, beta: Number | None = None, confidence: float | None = None
-    ) -> dict[str, Any]:
-        """The table and the report; repaired to be within another `beta` of the cost, if one is given."""
-        near = self.beta if beta is None else _share(beta)
-        plan = replace(at_confidence(self, confidence), beta=near)
-        found = measured["cost"] if self.times > 1 else [measured["cost"]]
-        costs = [float(cost) for cost in (self.declared if self.declared is not None else found)]
-        return plan.table(unpack(measured["noisy"]), costs)
-
     def height(self, exact: Steps, planes: Planes, bits: Bits) -> float:
         """The cost at one time, with noise. The planes were made from released numbers, so they are fixed here."""
-        if self.cost_epsilon is None:
+        if self.optimum_epsilon is None:
             raise InputError("cost", Phrase("a declared cost"), "measured")
-        height = max(-_ROOM, min(_ROOM, planes.height(exact)))
-        noise = Laplace.for_epsilon(self.cost_epsilon / self.times, self.shift * planes.steepest)
+        height = max(-ROOM, min(ROOM, planes.height(exact)))
+        noise = Laplace.for_epsilon(self.optimum_epsilon / self.times, self.shift * planes.steepest)
         found = int(noise.release([height], bits=bits)[0]) * planes.money
         return min(max(found, self.repair.cheapest), self.repair.dearest)
 
-    def table(self, noisy: Steps, references: Sequence[float]) -> dict[str, Any]:
-        """The table and the report, from noisy and public numbers alone: `references` are the costs of the times."""
-        beta, half = float(self.beta), self.noise.error(self.confidence)
+    def repaired(self, noisy: Steps, measured: Any) -> Repaired:
+        """Loads that the grid can feed, near the noisy ones, at about the declared or measured costs."""
+        costs = self.declared if self.declared is not None else measured if self.times > 1 else [measured]
+        references = [float(cost) for cost in costs]
         found = [
-            self.repair.near(seen, reference, beta)
+            self.repair.near(seen, reference, float(self.beta))
             for seen, reference in zip(self._by_time(noisy), references, strict=True)
         ]
-        steps = np.concatenate([one.steps for one in found])
-        low = np.minimum(np.clip(noisy - half, 0, self.most), steps)
-        high = np.maximum(np.clip(noisy + half, 0, self.most), steps)
-        when = {} if self.times == 1 else {"time": np.repeat(np.arange(1, self.times + 1), self.grid.loads).tolist()}
         reports = [self._report(one, reference) for one, reference in zip(found, references, strict=True)]
-        return {
-            "columns": {
-                "load": list(self.grid.load_names) * self.times,
-                "bus": [self.grid.bus_names[bus] for bus in self.grid.load_bus] * self.times,
-                **when,
-                "mw": _megawatts(steps, self.step),
-                "mw_lower": _megawatts(low, self.step),
-                "mw_upper": _megawatts(high, self.step),
-            },
-            "keys": ["load", "bus", *when],
-            "outputs": ["mw"],
-            "confidence": self.confidence,
-            "notes": [self._bounds().to_dict()],
-            "noisy": _megawatts(noisy, self.step),
-            **({} if self.times == 1 else {"noise": noise_to(self.noise)}),
-            "report": reports[0] if self.times == 1 else _together(reports),
-        }
+        values = self.numbers(np.concatenate([one.steps for one in found])).tolist()
+        return Repaired(values, reports[0] if self.times == 1 else _together(reports))
+
+    def table(self, noisy: Steps, measured: Any) -> dict[str, Any]:
+        """The table and the report; at several times with the law of the noise, for intervals of sums."""
+        made = DistancePlan.table(self, noisy, measured)
+        return made if self.times == 1 else {**made, "noise": noise_to(self.noise)}
 
     def _report(self, found: RepairedLoads, reference: float) -> dict[str, Any]:
         """What the repair made of the loads at one time."""
@@ -282,61 +209,41 @@ class LoadPlan:
 
 
 def plan_loads(
-    grid: Grid,
-    dataset: str,
-    allotment: Allotment,
-    *,
-    alpha: Number,
-    epsilon: Fraction,
-    beta: Number,
-    cost: Number | str,
-    step: Number,
-    highest: Number | None,
-    highest_price: Number | None,
-    cost_share: Number,
-    confidence: float,
-    times: int = 1,
+    about: PublicGrid, ask: LoadsAsk, allotment: Allotment, epsilon: Fraction, confidence: float
 ) -> LoadPlan:
     """Read what is asked and price it. Every error comes from here, before anything is read or spent."""
-    apart, fine, within = _positive(alpha, "alpha"), _positive(step, "step"), _share(beta)
-    if not isinstance(confidence, float) or not 0 < confidence < 1:
-        raise InputError("confidence", confidence, "strictly between 0 and 1, such as 0.95")
-    top = _positive(highest, "highest") if highest is not None else as_written(round(grid.capacity, 6), "highest")
-    most = int(top / fine)
-    if not 1 <= most <= _LONGEST:
-        raise InputError("step", step, f"a length that fits 1 to {_LONGEST:,} times into the highest load")
-    if apart > top:
-        raise InputError("alpha", alpha, f"at most {float(top):g} MW, the highest load there can be")
-    share = as_written(cost_share, "cost_share")
-    if not 0 < share < 1:
-        raise InputError("cost_share", cost_share, "a share of the price, strictly between 0 and 1")
-    repair = Repair(grid, float(fine), np.full(grid.loads, most, dtype=np.int64))
-    declared = None if cost == "measured" else read_costs(cost, repair, times)
-    price = float(_positive(highest_price, "highest_price")) if highest_price is not None else _usual(repair)
+    grid, schema = about.grid, about.schema
+    step, within = read_positive(ask.step, "step"), read_part(ask.beta, "beta")
+    check_confidence(confidence)
+    if ask.cost is None:
+        raise InputError("cost", None, 'given: a number that is public anyway, or "measured"')
+    given = ask.highest
+    top = as_written(round(grid.capacity, 6), "highest") if given is None else read_positive(given, "highest")
+    most = int(top / step)
+    check_steps(0, most, ask.step, "into the highest load")
+    if schema.alpha > top:
+        raise InputError("alpha", float(schema.alpha), f"at most {float(top):g} MW, the highest load there can be")
+    share = read_share(ask.cost_share, "cost_share")
+    repair = Repair(grid, float(step), np.full(grid.loads, most, dtype=np.int64))
+    declared = None if ask.cost == "measured" else read_costs(ask.cost, repair, schema.times)
+    dearest = ask.highest_price
     paid = epsilon * share if declared is None else None
     plan = LoadPlan(
+        schema=schema,
         grid=grid,
-        dataset=dataset,
         allotment=allotment,
-        alpha=apart,
-        step=fine,
-        beta=within,
+        step=step,
+        least=0,
         most=most,
-        loads_epsilon=epsilon - (paid or 0),
-        cost_epsilon=paid,
+        values_epsilon=epsilon - (paid or 0),
+        optimum_epsilon=paid,
         declared=declared,
-        price=price,
+        beta=within,
+        price=_usual(repair) if dearest is None else float(read_positive(dearest, "highest_price")),
         confidence=confidence,
         repair=repair,
-        times=times,
     )
-    try:
-        _ = plan.noise
-        if paid is not None:
-            Laplace.for_epsilon(paid / times, plan.shift * PARTS)
-    except InputError as problem:  # the scale is not what a person wrote: name what is
-        hint = "A larger step or epsilon, or a smaller alpha, needs noise of a smaller scale."
-        raise InputError("step", step, f"such that the scale of the noise is {problem.allowed}", hint) from None
+    check_noise(plan, ask.step)
     return plan
 
 
@@ -360,21 +267,3 @@ def _usual(repair: Repair) -> float:
     """A price that few loads exceed, from public numbers alone."""
     usual = float(np.abs(repair.anchor_flow.prices).max())
     return _DEARER * usual if usual > 0 else max(1.0, repair.grid.highest_price)
-
-
-def _share(beta: Number) -> Fraction:
-    found = _positive(beta, "beta")
-    if found >= 1:
-        raise InputError("beta", beta, "a share below 1, such as 0.01 for one per cent")
-    return found
-
-
-def _positive(value: Number, field: str) -> Fraction:
-    number = as_written(value, field)
-    if number <= 0:
-        raise InputError(field, value, "more than zero")
-    return number
-
-
-def _megawatts(steps: Steps, step: Fraction) -> list[float]:
-    return [float(int(count) * step) for count in steps]

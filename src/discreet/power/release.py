@@ -6,21 +6,19 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from discreet.constraints.hidden.numbers import HiddenNumbers
 from discreet.core.exact import Number, as_written
 from discreet.core.note import Note
-from discreet.core.publication import Publication, rows_table
 from discreet.core.release import Release, number, percent
 from discreet.core.signature import typed
 from discreet.errors import InputError
-from discreet.ledger.door import Answer
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.blend import half_width
 from discreet.mechanisms.record import noise_from
-from discreet.query.release import read_table
 
 if TYPE_CHECKING:
     from discreet.show.picture import Picture
@@ -29,35 +27,31 @@ __all__ = ["HiddenLoads"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HiddenLoads(Publication):
+class HiddenLoads(HiddenNumbers):
     """Released loads: feasible, and as far as `report` says within beta of the reference cost.
 
     `table` has every load with an interval for the true one, `noisy` the loads before the repair: private as well, and
     unbiased, for whoever wants averages rather than a power flow.
     """
 
-    table: Release
-    noisy: tuple[float, ...]
-    report: Mapping[str, Any]
+    output: ClassVar[str] = "mw"
     noise: Laplace | Gaussian | None = None
     """The law of the noise on steps; None at a single time, and in records of earlier versions."""
 
     @classmethod
-    def read(cls, answer: Answer, cost: str, remaining: str) -> HiddenLoads:
-        """From an answer on the ledger."""
-        result: Any = answer.result
-        table = read_table(answer, cost, remaining)
-        table = replace(table, notes=(*table.notes, Note("repaired", " ".join(_repaired(result["report"])), ("mw",))))
-        head = answer.provenance(cost, remaining)
-        law = None if "noise" not in result else noise_from(result["noise"])
-        values = {"table": table, "noisy": tuple(result["noisy"]), "report": result["report"], "noise": law}
-        return cls(**values, stale=answer.stale, **head)
+    def sentences(cls, report: Mapping[str, Any]) -> list[str]:
+        """What the repair made of the noisy loads."""
+        return _repaired(report)
+
+    @classmethod
+    def more(cls, result: Mapping[str, Any]) -> dict[str, Any]:
+        """The law of the noise, where the record holds it."""
+        return {"noise": None if "noise" not in result else noise_from(result["noise"])}
 
     def tables(self) -> dict[str, Release]:
-        """The released loads, and those before the repair."""
-        noisy = {**{key: self.table[key] for key in self.table.keys}, "mw": list(self.noisy)}
+        """The released loads, those before the repair, and at several times the totals."""
         day = {} if self.noise is None else {"totals": self.totals()}
-        return {"": self.table, "noisy": rows_table(noisy, self), **day}
+        return {**HiddenNumbers.tables(self), **day}
 
     def totals(self) -> Release:
         """What all loads draw together at each time, with intervals for the true sums.
@@ -78,7 +72,7 @@ class HiddenLoads(Publication):
         ends = [
             (min(max(there - half, 0.0), here), max(there + half, here)) for here, there in zip(sums, seen, strict=True)
         ]
-        columns: dict[str, list[Any]] = {"time": list(range(1, self.times + 1)), "mw": [round(one, 6) for one in sums]}
+        columns: dict[str, list[Any]] = {"time": self.clock, "mw": [round(one, 6) for one in sums]}
         columns["mw_lower"] = [math.floor(one * 1e6) / 1e6 for one, _ in ends]
         columns["mw_upper"] = [math.ceil(one * 1e6) / 1e6 for _, one in ends]
         return replace(self.table, columns=columns, keys=("time",))
@@ -88,15 +82,6 @@ class HiddenLoads(Publication):
         from discreet.power.picture import draw_day
 
         return self.table.plot("mw") if self.times == 1 else draw_day(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values: the loads with their intervals, those before the repair, and the report."""
-        return {**self.table.to_dict(), "noisy": list(self.noisy), "report": dict(self.report)}
-
-    @property
-    def columns(self) -> Mapping[str, list[Any]]:
-        """The released loads with their intervals, by column."""
-        return self.table.columns
 
     @property
     def loads(self) -> list[float]:
@@ -108,11 +93,20 @@ class HiddenLoads(Publication):
         """At how many times loads were released."""
         return len(self.report.get("times", [None]))
 
+    @property
+    def clock(self) -> list[int | str]:
+        """What the times are called: numbers from 1 unless they have names."""
+        return [1] if self.times == 1 else self.table["time"][:: len(self.table) // self.times]
+
     @typed
-    def at(self, time: int) -> list[float]:
-        """The released loads of one time, MW: the first is 1."""
+    def at(self, time: int | str) -> list[float]:
+        """The released loads of one time, MW: by its name, or by its number from 1."""
+        if isinstance(time, str):
+            if time not in self.clock:
+                raise InputError("time", time, among=[str(one) for one in self.clock])
+            time = self.clock.index(time) + 1
         if not 1 <= time <= self.times:
-            raise InputError("time", time, f"a whole number from 1 to {self.times:,}")
+            raise InputError("time", time, f"a whole number from 1 to {self.times:,}, or the name of a time")
         each = len(self.table) // self.times
         return self.loads[(time - 1) * each : time * each]
 
@@ -134,9 +128,6 @@ class HiddenLoads(Publication):
             repair_ac(net, self.at(time), cost=report["reference"], **how) for time, report in enumerate(reports, 1)
         ]
         moved = [load for one in found for load in one.loads]
-        low = [min(end, load) for end, load in zip(self.table["mw_lower"], moved, strict=True)]
-        high = [max(end, load) for end, load in zip(self.table["mw_upper"], moved, strict=True)]
-        columns = {**self.table.columns, "mw": moved, "mw_lower": low, "mw_upper": high}
         told = {
             "power_factor": float(as_written(power_factor, "power_factor")),
             "converges": all(one.ac_cost is not None for one in found),
@@ -145,8 +136,7 @@ class HiddenLoads(Publication):
             "ac_cost": [one.ac_cost for one in found],
         }
         note = Note("repaired", _alternating(told), ("mw",))
-        table = replace(self.table, columns=columns, notes=(*self.table.notes, note))
-        return replace(self, table=table, report={**self.report, "ac": told})
+        return self.moved_to(moved, (*self.table.notes, note), {**self.report, "ac": told})
 
     def __str__(self) -> str:
         first, *others = _repaired(self.report)

@@ -12,11 +12,11 @@ from discreet.core.digest import digest_of
 from discreet.core.exact import Number, as_written
 from discreet.core.unit import Metric
 from discreet.errors import MISSING, InputError
+from discreet.power.clock import MOST_TIMES, read_times
 from discreet.power.grid import Grid
 
 __all__ = ["GridSchema", "PublicGrid", "unit_of"]
 
-_MOST_TIMES = 10_000
 _TABLES = ("dataset", "grid", "budget", "ledger")
 
 
@@ -31,7 +31,7 @@ class GridSchema:
 
     `loads` are the numbers of the buses that have a load, in a MATPOWER case; every bus has one if they are left out.
     They are declared, for a file says only what a bus draws now. `series` is the name of a CSV file beside the grid's,
-    with what each load draws at each of so many `times`.
+    with what each load draws at each of so many `times`, which are called as `clock` says, or numbered.
 
     >>> print(GridSchema.from_dict({"dataset": {"name": "city"}, "grid": {"alpha": 2.5}}).unit)
     one load, moved by at most 2.5 MW
@@ -46,6 +46,7 @@ class GridSchema:
     loads: tuple[int, ...] | None = None
     times: int = 1
     series: str = ""
+    clock: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -57,11 +58,13 @@ class GridSchema:
             raise InputError("grid.public", self.facts, "a table of what is public")
         object.__setattr__(self, "loads", _buses(self.loads))
         _check_times(self.times, self.series)
+        if self.clock and len(self.clock) != self.times:
+            raise InputError("grid.times", list(self.clock), f"one name for each of {self.times:,} times")
 
     @classmethod
-    def of(cls, name: str, alpha: Number, grid: Grid, times: int = 1) -> Self:
-        """The loads of a grid, at so many times."""
-        return cls(name, _distance(alpha), _facts(grid), times=times)
+    def of(cls, name: str, alpha: Number, grid: Grid, times: int = 1, clock: tuple[str, ...] = ()) -> Self:
+        """The loads of a grid, at so many times, called so."""
+        return cls(name, _distance(alpha), _facts(grid), times=times, clock=clock)
 
     @classmethod
     def from_dict(cls, declared: Mapping[str, Any]) -> Self:
@@ -77,10 +80,11 @@ class GridSchema:
         if "alpha" not in grid:
             raise InputError("grid.alpha", MISSING, "given: the MW that any one load is hidden up to")
         alpha, facts = _distance(grid.pop("alpha")), grid.pop("public", {})
-        loads, times, series = _buses(grid.pop("loads", None)), grid.pop("times", 1), grid.pop("series", "")
+        loads, series = _buses(grid.pop("loads", None)), grid.pop("series", "")
+        times, clock = read_times(grid.pop("times", 1))
         if grid:
             raise InputError.unknown(f"grid.{min(grid)}", ("alpha", "loads", "times", "series"))
-        return cls(about.get("name", ""), alpha, facts, loads, times, series)
+        return cls(about.get("name", ""), alpha, facts, loads, times, series, clock)
 
     @property
     def unit(self) -> Metric:
@@ -98,7 +102,7 @@ class GridSchema:
         if self.loads is not None:
             grid["loads"] = list(self.loads)
         if self.times > 1:
-            grid["times"] = self.times
+            grid["times"] = list(self.clock) or self.times
         if self.series:
             grid["series"] = self.series
         if self.facts:
@@ -114,9 +118,9 @@ class PublicGrid:
     grid: Grid
 
     @classmethod
-    def of(cls, name: str, alpha: Number, grid: Grid, times: int = 1) -> Self:
+    def of(cls, name: str, alpha: Number, grid: Grid, times: int = 1, clock: tuple[str, ...] = ()) -> Self:
         """The grid of a dataset."""
-        return cls(GridSchema.of(name, alpha, grid, times), grid)
+        return cls(GridSchema.of(name, alpha, grid, times, clock), grid)
 
     @classmethod
     def describe(cls, schema: GridSchema, grid: Grid) -> Self:
@@ -147,8 +151,8 @@ def _buses(loads: Any) -> tuple[int, ...] | None:
 
 
 def _check_times(times: Any, series: Any) -> None:
-    if type(times) is not int or not 1 <= times <= _MOST_TIMES:
-        raise InputError("grid.times", times, f"a whole number from 1 to {_MOST_TIMES:,}")
+    if type(times) is not int or not 1 <= times <= MOST_TIMES:
+        raise InputError("grid.times", times, f"a whole number from 1 to {MOST_TIMES:,}")
     if not isinstance(series, str) or series != PurePath(series).name or series in (".", ".."):
         raise InputError("grid.series", series, "the name of a CSV file in the folder of the grid file")
     if series and times == 1:

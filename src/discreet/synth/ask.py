@@ -189,7 +189,9 @@ class SynthAsk(Ask):
         NAMES, None, help="Columns to make, age,sex,pay; all by default", names_columns=True
     )
     bins: int | dict[str, int] | None = option(
-        COLUMN_BINS, None, help="Have numbers and days in so many even bins, not value by value: 32, or age=16; repeat"
+        COLUMN_BINS,
+        None,
+        help="Number of equal bins for numbers and days, instead of single values: 32, or age=16; repeat",
     )
     rows: int | None = option(WHOLE, None, help="How many rows to make; by default as many as there seem to be")
     where: str | Predicate | None = option(CONDITION, None, help="Which rows of the data count")
@@ -203,7 +205,7 @@ class SynthAsk(Ask):
         help="Make a column from another and their difference: dropoff=pickup; repeat for more, or none",
     )
     keys: Mapping[str, str | int] | None = option(
-        KEY_FORMS, None, flags=("key",), help="A column made anew: person=P{:06d}; repeat for more, or none"
+        KEY_FORMS, None, flags=("key",), help="A column generated anew: person=P{:06d}; repeat for more, or none"
     )
     discover: tuple[str, ...] = option(
         NAMES, (), help="Columns of text whose values are found in the data: zip,diagnosis", names_columns=True

@@ -138,6 +138,6 @@ def explain_search(plan: DiscoveryPlan, parts: int) -> str:
     share = f"{float(SHARE / parts):.2g} of the price and {'all' if parts == 1 else f'1/{parts}'} of the delta"
     sure, likely = plan.selection.certain_at, plan.selection.error(0.5)
     return (
-        f"Values of {searched_column(plan)} that enough {who} share are found, for {share}: about every other one that "
-        f"{likely:,} {who} have, each that {sure:,} have, none that nobody has. Rarer ones are missing."
+        f"Values of {searched_column(plan)} that enough {who} share are discovered, for {share}: about every other one "
+        f"that {likely:,} {who} have, each that {sure:,} have, none that nobody has. Rarer ones are missing."
     )

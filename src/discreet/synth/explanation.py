@@ -124,7 +124,7 @@ def _dear(plan: SynthPlan, largest: Accuracy, alone: Fraction) -> list[str]:
     if largest.half_width is None or other >= largest.half_width:
         return []
     return [
-        f"Pure epsilon is dear for many counts: from an allotment that counts rho, (epsilon, delta) = "
+        "Pure epsilon is expensive for many counts: from an allotment that counts rho, (epsilon, delta) = "
         f"({float(plan.price):.3g}, {float(_DELTA):.0e}) would have two-way counts within +-{other:,}."
     ]
 
@@ -140,7 +140,7 @@ def declared_notes(plan: SynthPlan) -> list[Note]:
     notes += [Note("bins", _binned(one), ()) for one in attributes if one.partition is None and _is_binned(one)]
     columns = {one.name: plan.schema.column(one.name) for one in plan.made}
     if bounded := [name for name, one in columns.items() if isinstance(one, Integer | Real | Date | Timestamp)]:
-        text = f"Values of {_few(bounded)} outside the declared bounds go to the nearer end."
+        text = f"Values of {_few(bounded)} outside the declared bounds are clipped to the nearer bound."
         notes.append(Note("bounds", text, ()))
     strict = [name for name, one in columns.items() if not one.nullable and name not in found]
     if strict:
@@ -150,7 +150,7 @@ def declared_notes(plan: SynthPlan) -> list[Note]:
         )
         notes.append(Note("outside", text, ()))
     if gaps := [name for name, one in columns.items() if one.nullable and name not in found]:
-        text = f"Missing and undeclared values of {_few(gaps)} are a value of their own: missing."
+        text = f"Missing and undeclared values of {_few(gaps)} count as missing, a value of its own."
         notes.append(Note("missing", text, ()))
     notes += cell_notes(plan.schema, (), plan.condition, cells=None, cell="combination", of=" of values")
     notes += join_notes(plan.schema, plan.domain.names, ())
@@ -169,7 +169,7 @@ def _unseen(plan: SynthPlan) -> list[Note]:
     if not pairs:
         return []
     named = [" x ".join(attribute_words(plan.domain.names[column], plan.made) for column in pair) for pair in pairs]
-    text = f"{plural(len(pairs), 'pair')} of columns nobody will look at, and which may come out as independent"
+    text = f"{plural(len(pairs), 'pair')} of columns not in the workload, which may come out as independent"
     return [Note("marginals", f"{text}: {_few(named)}.", ())]
 
 
@@ -177,10 +177,10 @@ def _made(plan: SynthPlan) -> list[str]:
     """What is made up, and what is changed."""
     made = []
     if plan.keys:
-        made.append(f"{_few([name for name, _ in plan.keys])}: made anew, another for every row.")
+        made.append(f"{_few([name for name, _ in plan.keys])}: generated anew, a different one for every row.")
     if plan.impossible:
         rules = plural(len(plan.impossible), "condition")
-        made.append(f"Rows that cannot be ({rules}) are changed until they can; that costs nothing.")
+        made.append(f"Impossible rows ({rules}) are changed until they are possible; this costs nothing.")
     return made
 
 
@@ -194,8 +194,8 @@ def _put_together(plan: SynthPlan) -> list[str]:
             lines.append(f"{text}{rest}.")
         elif not one.plain:
             step = getattr(plan.schema.column(one.name), "step", None)
-            seconds = "; seconds are drawn evenly" if step is None or step < _MINUTE else ""
-            lines.append(f"{one.name} is made of its day and its time of day{seconds}.")
+            seconds = "; seconds are drawn uniformly" if step is None or step < _MINUTE else ""
+            lines.append(f"{one.name} is put together from its day and its time of day{seconds}.")
     return lines
 
 
@@ -220,8 +220,8 @@ def _values(plan: SynthPlan) -> list[str]:
     return [
         *lines,
         f"For {float(SHARE):.0%} of the price, values of {named} that more than about {many} rows share are found and "
-        "have a code of their own, and so are coarser steps that nearly all values are on; other values are in runs, "
-        "shorter near zero, and are drawn evenly inside one.",
+        "get a code of their own, and so are coarser steps that nearly all values are on. Other values are grouped in "
+        "runs, shorter near zero, and drawn uniformly inside a run.",
     ]
 
 
@@ -239,8 +239,8 @@ def _is_binned(attribute: Attribute) -> bool:
 
 def _binned(attribute: Attribute) -> str:
     bins = [label for label in attribute.labels if isinstance(label, Bin)]
-    text = f"{attribute.name} is told apart in {len(bins):,} bins, {bins[0]}, ... {bins[-1]}"
-    return f"{text}; inside one, values are drawn evenly."
+    text = f"{attribute.name} is measured in {len(bins):,} bins, {bins[0]}, ... {bins[-1]}"
+    return f"{text}; values inside a bin are drawn uniformly."
 
 
 def _few(names: Iterable[str], last: str = "and") -> str:

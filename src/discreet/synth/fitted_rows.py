@@ -113,5 +113,5 @@ def rows_from_marginals(
     codes, values, changed = repaired(domain, declared, shuffled(fitted.codes), conditions, parts)
     notes = [*fitted.notes, f"about {round(fitted.total):,} rows were counted"]
     if changed:
-        notes.append(f"{changed:,} rows could not be and were changed")
+        notes.append(f"{changed:,} rows were impossible and were changed")
     return FittedRows(domain, declared, parts, codes, values, tuple(notes), fitted.total)

@@ -108,7 +108,7 @@ class RecordedMeter(Meter):
         _, found = next(self._next, (None, None))
         shape = tuple(self.domain.sizes[column] for column in columns)
         if found is None or (found.columns, found.values.shape, found.noise) != (columns, shape, noise):
-            raise InputError("measurement", columns, "what the method asked for when it was measured")
+            raise InputError("measurement", columns, "the marginals that the method measured")
         return found
 
     def choose(

@@ -91,7 +91,7 @@ def chosen_method(domain: Domain, workload: Mapping[Columns, float], currency: C
     if len(domain) == 1:
         return "independent", "there is one column, and nothing for it to depend on"
     if all(len(columns) == 1 for columns in workload):
-        return "independent", "no two columns are asked for together"
+        return "independent", "no marginal has two columns"
     pairs = sum(len(columns) == 2 for columns in workload)
     if currency == "rho" and _MANY_PAIRS < pairs <= _TOO_MANY_PAIRS:
         return "aim", (

@@ -201,7 +201,7 @@ class _Mosaic:
         late = self._batch(dict.fromkeys(pairs, 1.0), _Guess(known), self.meter.left / _LATE, _LATE)
         known = reweight(known, rows, [*self.compressed.targets, *late], steps=_WEIGH)
         count = row_count(self.wanted_rows, self.total)
-        self.notes.append(f"all {len(pairs)} pairs measured, {found.many} factors told from noise")
+        self.notes.append(f"all {len(pairs)} pairs measured, {found.many} factors distinguished from noise")
         self.notes.append(f"{known.effective:.0%} of the weighted rows count")
         codes = self.compressed.expand(known.rows(count, bits), bits)
         return Synthetic(

@@ -145,6 +145,6 @@ class PublicTable:
         names, rows = self.used(domain, schema), len(next(iter(self.columns.values())))
         part = "all columns" if len(names) == len(domain) else f"{len(names)} of {len(domain)} columns"
         return (
-            f"Starts from a public table of {rows:,} rows, with {part}: its dependence stands in where noise hides "
-            "that of the data; what is measured clearly is kept. That costs nothing."
+            f"Starts from a public table of {rows:,} rows, with {part}: its dependence is used where noise hides that "
+            "of the data; what is measured clearly is preserved. This costs nothing."
         )

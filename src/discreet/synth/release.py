@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.core.publication import Publication, rows_table
-from discreet.core.release import Release, harmless, with_notes, write_notes
+from discreet.core.release import Release, harmless, plural, with_notes, write_notes
 from discreet.data.column import Column, column_from
 from discreet.data.schema import Schema
 from discreet.errors import InputError, MissingExtraError
@@ -22,6 +22,7 @@ from discreet.marginals.counts import ArrayCounts
 from discreet.marginals.domain import Domain
 from discreet.marginals.meter import Noisy
 from discreet.query.predicate import Predicate, checked, predicate_from
+from discreet.show import Table
 from discreet.synth.exclusions import holds, repaired
 from discreet.synth.parts import MadeColumn, agreed, plain_columns
 from discreet.synth.record import domain_from, synthetic_from
@@ -139,7 +140,7 @@ class SyntheticRelease(Publication):
     def remarks(self) -> tuple[str, ...]:
         """What there is to know about how the rows were made."""
         changed = self._rows[2]
-        fixed = (f"{changed:,} rows could not be and were changed",) if changed else ()
+        fixed = (f"{changed:,} rows were impossible and were changed",) if changed else ()
         about = f"about {round(self.total):,} rows were counted" if self.total >= 1 else "hardly a row was counted"
         sifted: tuple[str, ...] = ()
         if self.subset is not None:
@@ -203,6 +204,17 @@ class SyntheticRelease(Publication):
     def tables(self) -> dict[str, Release]:
         """The rows, as a table."""
         return {"rows": rows_table(self._table.to_pydict(), self)}
+
+    @property
+    def heading(self) -> str:
+        """What it is, in a few words."""
+        return f"{plural(len(self), 'synthetic row')}, by {self.method}"
+
+    def shown(self) -> tuple[Any, ...]:
+        """The first rows."""
+        rows = [[_cell(value) for value in row.values()] for row in self._group(0, min(len(self), _SHOWN)).to_pylist()]
+        caption = f"{len(rows)} of {len(self):,}. No row belongs to a person; any resemblance is chance."
+        return (Table.of(self.columns, rows, caption, numbers=()),)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values that say what it is, without its rows."""

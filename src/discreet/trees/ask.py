@@ -165,7 +165,7 @@ class TreeAsk(RegionAsk):
         names_columns=True,
     )
     sizes: str | None = option(TEXT, None, help="Count groups (a column, such as household) by size")
-    largest: int | None = option(WHOLE, None, help="With sizes: the last size that is told apart")
+    largest: int | None = option(WHOLE, None, help="With sizes: the largest size with a count of its own")
     cumulative: bool = option(FLAG, True, help="With sizes: groups of at least that size, rather than of exactly it")
     rules: Rules | None = option(
         RULES, None, help="Public facts about the true counts, and who declared them: a TOML or JSON file"

@@ -40,7 +40,7 @@ def draw_map(
     left_out = release.levels[levels:]
     sentence = (
         f"Every number carries noise that hides any one unit of {release.dataset!r} (cost {release.cost}); "
-        "what was made of the noisy numbers has not seen the data again."
+        "post-processing did not read the data again."
     )
     if left_out:
         sentence += f" This page leaves out the level {' and the level '.join(left_out)}: the files have it."

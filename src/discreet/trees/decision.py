@@ -104,7 +104,7 @@ class Deciding:
         bits, learned, found = Replay(key_of(measured, "decisions")), dict[tuple[int, bool], Laws](), []
         for number in range(many):
             notify(f"plausible table {number + 1} of {many}")
-            truth = draw_table(measured, guess, release.rules, bits, learned)
+            truth = draw_table(measured, guess, release.rules, bits, learned, empty=True)
             again = remeasure(measured, truth, bits)
             found.append(Retrial(truth, again, method(again, release.rules)))
         return tuple(found)

@@ -187,7 +187,7 @@ def _number(release: TreeRelease, name: str, missing: bool) -> Field:
     match rest:
         case "":
             whole = " whole," if release.rounding == 1 else ""
-            said = f"Published {what}: made of noisy numbers,{whole} and the sum of those of the regions inside"
+            said = f"Published {what}: computed from noisy numbers,{whole} and the sum of those of the regions inside"
         case "_lower" | "_upper":
             said = (
                 f"{end} end of the {sure} confidence interval of this one {what} (not simultaneous), cut at zero: "

@@ -165,8 +165,8 @@ def _single_notes(plan: TreePlan) -> list[str]:
     tree, many = plan.counted.tree, plan.single
     parts = ", ".join(f"{number:,} of {tree.sizes[level]:,} in {tree.names[level]}" for level, number in many.items())
     return [
-        f"Regions with a single child equal it and are asked once, with the shares of both levels ({parts}): "
-        "their errors are smaller than stated."
+        f"Regions with a single child equal it and are measured once, with the shares of both levels ({parts}): their "
+        "errors are smaller than stated."
     ]
 
 
@@ -181,8 +181,8 @@ def _sparse_notes(plan: TreePlan) -> list[str]:
         )
         notes.append(f"below {below}: +-{readable(cell, 3)} for a cell and +-{readable(total, 3)} for a total")
     return [
-        f"The noisy total of all is asked first. If it is small, totals of {leaves} get more of the price and cells "
-        f"less ({'; '.join(notes)}). A declared `expected` settles it beforehand."
+        f"The overall total is measured first, with noise. If it is small, totals of {leaves} get more of the price "
+        f"and cells less ({'; '.join(notes)}). A declared `expected` decides it beforehand."
     ]
 
 
@@ -199,7 +199,7 @@ def _small_notes(plan: TreePlan, levels: list[dict[str, Any]], tried: Simulation
         return []
     relative = {row["level"]: row["total"] * row["regions"] / max(plan.expected, 1) for row in levels}
     parts = ", ".join(f"{level} {readable(100 * part, 2)}%" for level, part in relative.items())
-    notes = [f"Errors of totals as a part of the mean region: {parts}."]
+    notes = [f"Errors of totals, relative to the mean region: {parts}."]
     for row in levels[1:]:
         mean = plan.expected / row["regions"]
         if row["total"] > mean:

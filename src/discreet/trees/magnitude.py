@@ -83,20 +83,20 @@ class Magnitude:
         unit = schema.unit
         if unit.column is not None and unit.rows_total is None:
             text = (
-                f"In a {cell} the sum of all rows of each {unit.column} counts, cut at what {unit.rows:,} "
-                f"{'row' if unit.rows == 1 else 'rows'} can add at most."
+                f"In each {cell}, the sum of the rows of each {unit.column} is clipped to the most that {unit.rows:,} "
+                f"{'row' if unit.rows == 1 else 'rows'} can add."
             )
             found.append(Note("rows", text, ()))
         if self.weight:
             text = (
-                "Intervals are about the noise alone: how far the sample itself may be off is not in them, nor is it "
-                "known from weights alone."
+                "Intervals cover the noise alone. They do not include the sampling error, which weights alone do not "
+                "determine."
             )
             found.append(Note("sampling", text, ()))
         elif found:
             text = (
-                f"Intervals and flags are of the sum of {self.column} after this: what is cut off is not in them, and "
-                "the sum of the values as they are may lie outside."
+                f"Intervals and quality flags are about the clipped sum of {self.column}: the sum without clipping may "
+                "lie outside."
             )
             found.append(Note("bounds", text, ()))
         return found

@@ -110,16 +110,16 @@ _NUMBERS = {
     "region": "code of the region; the root's is the name of its level",
     cell_column("NAME"): "label of the cell, one column for each name among `cells`; missing where summed over",
     "query": f"`{COUNTS}` of single cells; `{TOTALS}` over all cells of a region, or `by NAME x NAME`, the margin of "
-    "some columns, asked as questions of their own",
+    "some columns, measured as queries of their own",
     "value": "the true count plus noise: a whole number, which may be negative; of sums, how many times `step`",
     "noise": "`laplace` or `gaussian`: the discrete law of that name, on whole numbers",
     "scale": "its parameter, exactly, as a fraction: P(k) ~ exp(-|k|/scale), or P(k) ~ exp(-k^2 / (2 scale^2))",
     "variance": "the variance of the noise",
 }
 _POOLED = (
-    "Regions with a single child equal it and were asked once: their rows, and those of that child, hold one answer. "
-    "Its noise is Laplace's with 1 / scale the sum of those stated for the levels; `scale` and `variance` are more "
-    "than it has."
+    "Regions with a single child equal it and were measured once: their rows, and those of that child, hold one "
+    "answer. Its noise is Laplace's with 1 / scale the sum of those stated for the levels; `scale` and `variance` are "
+    "more than it has."
 )
 _REGIONS = {
     "level": "name of the level, the root first",

@@ -225,11 +225,23 @@ class TreePlan(TablePlan):
             "notes": [note.to_dict() for note in (*self.counted.notes, *rounding_notes(self.rounding, self.grain))],
         }
 
-    def decide(self, sizes: Any, **how: Any) -> Decision:
+    def decide(
+        self,
+        sizes: Any,
+        *,
+        fund: float | None = None,
+        threshold: float | None = None,
+        by: Any = None,
+        level: str | None = None,
+        repair: str | None = None,
+        blend: float = 0.0,
+        draws: int = 16,
+    ) -> Decision:
         """What it would do to a decision if leaf regions had these `sizes`: see `trees.decision.decide_plan`."""
         from discreet.trees.decision import decide_plan
 
-        return decide_plan(self, sizes, **how)
+        how = {"fund": fund, "threshold": threshold, "by": by, "repair": repair}
+        return decide_plan(self, sizes, **how, level=level, blend=blend, draws=draws)
 
     def entry(self, estimate: Estimate | None, method: str, rules: Rules, confidence: float) -> dict[str, Any]:
         """What is published, as the record has it."""

@@ -333,6 +333,17 @@ class TreeRelease(Deciding, Publication):
         how = {"geometry": geometry, "code_property": code_property, "intervals": intervals}
         return draw_map(self, title=title, label=label, compare=compare, **how)
 
+    @property
+    def heading(self) -> str:
+        """What it is, in a few words."""
+        return f"Hierarchy of {', '.join(self.levels[1:]) or self.levels[0]}, by {self.method}"
+
+    def shown(self) -> tuple[Any, ...]:
+        """The levels, and the numbers of one of them; nothing where no method could publish any."""
+        from discreet.trees.level_view import level_parts
+
+        return () if self._published is None else level_parts(self)
+
     def __repr__(self) -> str:
         what = "" if self.magnitude is None else f": {self.quantity}"
         lines = [f"<Hierarchy of {self.dataset!r}{what}, by {self.method}>"]

@@ -151,7 +151,7 @@ def simulate_release(release: TreeRelease) -> Simulation:
     bits = Replay(key_of(measured, "simulation"))
 
     def once() -> tuple[Array, Array]:
-        leaves = draw_table(part.measured, release.estimate.counts[-1][part.chosen], part.rules, bits)
+        leaves = draw_table(part.measured, release.estimate.counts[-1][part.chosen], part.rules, bits, empty=True)
         again = method_named(release.method)(remeasure(part.measured, leaves, bits), part.rules)
         return leaves.sum(axis=1), again.totals[-1]
 

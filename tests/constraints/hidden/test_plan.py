@@ -70,9 +70,9 @@ def test_the_price_is_split_between_numbers_and_optimum(ledger):
     assert plan.optimum_noise.scale == Fraction(21) / Fraction(1, 4)
     alone = draft(ledger, objective=None, constraints=(), dataset="alone").plan(**TERMS)
     assert alone.plan.noise.scale == 20
-    assert "custodian's word" in str(draft(ledger, dataset="said").plan(**PAID))
+    assert "declared by the custodian" in str(draft(ledger, dataset="said").plan(**PAID))
     said = draft(ledger, dataset="released").plan(**PAID).release()
-    assert "custodian's word" in next(note.text for note in said.table.notes if note.kind == "promise")
+    assert "custodian declares" in next(note.text for note in said.table.notes if note.kind == "promise")
 
 
 def test_an_optimum_that_noise_moved_out_of_reach_is_left_and_said(ledger):
@@ -81,6 +81,18 @@ def test_an_optimum_that_noise_moved_out_of_reach_is_left_and_said(ledger):
     assert not table["report"]["within"]
     assert sum(table["columns"]["value"]) == pytest.approx(59.75, abs=1e-4)
     assert any("out of their reach" in note["text"] for note in table["notes"])
+
+
+def test_a_declared_optimum_that_constraints_do_not_reach_is_told_before_it_costs(ledger):
+    """Three numbers that sum to 59.75 cost 11.9 at least."""
+    offer = draft(ledger).plan(**{**TERMS, "optimum": 12, "beta": 0.05})
+    with pytest.raises(InputError, match="contradict each other"):
+        draft(ledger).plan(**{**TERMS, "optimum": 5, "beta": 0.05})
+    assert ledger.standing("values")[0].spent.amount == 0
+    # What was paid for is published all the same.
+    table = replace(offer.plan, declared=Fraction(5)).table(np.array([200, 200, 200]), None)
+    assert sum(table["columns"]["value"]) == pytest.approx(59.75, abs=1e-4)
+    assert any("declared of cost is out of their reach" in note["text"] for note in table["notes"])
 
 
 def test_other_constraints_are_free(ledger):

@@ -21,7 +21,7 @@ def test_what_is_impossible_is_not_there(curator, order):
     assert not any(row["ward"] == "care" and (row["cost"] or 0) > 150 for row in rows)
     assert not any(row["ward"] == "care" and parents[row["patient"]]["age"] < 60 for row in rows)
     assert any(row["ward"] == "care" for row in rows)
-    assert "rows could not be and were changed" in made.notes[0]
+    assert "rows were impossible and were changed" in made.notes[0]
     assert made.fan_out.sum() == len(rows) == made.to_dict()["rows"]["children"]
     last: dict[str, object] = {}
     for row in rows if order else []:
@@ -33,7 +33,7 @@ def test_a_row_whose_time_cannot_be_is_left_out(curator):
     draft = curator.relate(["age"], ["ward"], order="day", limit=4, impossible=["day > '2024-06-30'"])
     made = draft.plan(epsilon=50).release()
     assert max(row["day"].isoformat() for row in made.children.to_pylist()) <= "2024-06-30"
-    assert "child rows could not be and were left out" in made.notes[0]
+    assert "child rows were impossible and were left out" in made.notes[0]
     assert made.fan_out.sum() == made.children.num_rows
     assert set(np.unique(made.fan_out)) <= set(range(5))
 

@@ -42,12 +42,13 @@ def test_keys_match_and_rows_are_in_order(release):
     keys = release.parents["patient"].to_pylist()
     assert keys == [str(number) for number in range(1, len(release) + 1)]
     assert set(release.children["patient"].to_pylist()) <= set(keys)
-    for rows in sequences(release.children).values():
+    visited = sequences(release.children)
+    for rows in visited.values():
         days = [row["day"] for row in rows]
         assert days == sorted(days)
         assert 1 <= len(rows) <= LIMIT
         assert date(2024, 1, 1) <= days[0] <= days[-1] <= date(2025, 12, 31)
-    assert release.fan_out.tolist() == [len(sequences(release.children)[key]) for key in keys]
+    assert release.fan_out.tolist() == [len(visited[key]) for key in keys]
     assert release.parents.column_names == ["patient", "age", "sex"]
     assert release.children.column_names == ["patient", "day", "ward", "cost"]
     assert [str(kind) for kind in release.children.schema.types] == ["string", "date32[day]", "string", "double"]

@@ -31,11 +31,11 @@ def releases(tmp_path_factory):
 
 def test_every_note_stands_in_one_group(releases):
     groups = grouped_notes(releases[0])
-    assert list(groups) == ["How the rows were made", "How values are told apart", "What is left out"]
+    assert list(groups) == ["How the rows were made", "How values are binned", "What is left out"]
     texts = [text.rstrip(".").lower() for listed in groups.values() for text in listed]
     assert sorted(texts) == sorted(note.rstrip(".").lower() for note in releases[0].notes)
     assert any("is left out of everything" in text for text in groups["What is left out"])
-    assert any(text.startswith("seen is made of its day") for text in groups["How values are told apart"])
+    assert any(text.startswith("seen is put together from its day") for text in groups["How values are binned"])
 
 
 def test_notes_are_lists_and_no_wall(releases):
@@ -60,4 +60,4 @@ def test_where_noise_is_nil_a_sentence_stands_in_place_of_the_chart(releases):
     assert "Gaps of measured marginals" not in exact
     assert "measured marginals have next to no noise at this price" in exact
     assert "e-9" not in exact.split("Farthest off")[1].split("</table>")[0]
-    assert "nobody is protected at this price" in exact
+    assert "this price protects nobody" in exact

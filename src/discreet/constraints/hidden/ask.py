@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
+import attrs
 from attrs import frozen
 
 from discreet.constraints.convex import Convex
+from discreet.constraints.hidden.distance_ask import CheckedDistance
 from discreet.constraints.hidden.plan import HidePlan, plan_hidden
 from discreet.constraints.hidden.release import HiddenValues
 from discreet.constraints.hidden.values import ValuesSchema
 from discreet.constraints.system import AtMost, Between, Equal
 from discreet.core.exact import Number
-from discreet.errors import InputError, kind_of
+from discreet.errors import GIVEN, InputError, kind_of
 from discreet.ledger.budget import Allotment
-from discreet.ledger.door import Answer
-from discreet.query.ask import Ask, Checked, Form, option
+from discreet.query.ask import Ask, Form, option
 from discreet.query.forms import AMOUNT
-from discreet.query.price import Price, plan_within
 
 __all__ = ["CheckedHide", "HideAsk"]
 
@@ -61,7 +62,10 @@ class HideAsk(Ask):
     )
     beta: Number = option(AMOUNT, 0.01, help="The released numbers have an objective within this part of it", late=True)
     lipschitz: Number | None = option(
-        AMOUNT, None, help="The most that the objective moves where one number moves by one", late=True
+        AMOUNT,
+        None,
+        help="The most that the objective moves where one number moves by one; known of linear and quadratic ones",
+        late=True,
     )
     optimum_share: Number = option(AMOUNT, 0.25, help="The share of the price that a measured optimum takes", late=True)
     objective: Convex | None = option(
@@ -73,33 +77,27 @@ class HideAsk(Ask):
 
     def checked(self, schema: ValuesSchema) -> CheckedHide:
         """The same, for what is declared."""
-        return CheckedHide(schema, self)
+        rules = schema.rules
+        declared: dict[str, Any] = {}
+        if rules.objective:
+            declared["objective"] = rules.build_objective(schema.names)
+        if rules.constraints:
+            declared["constraints"] = rules.build_constraints(schema.names)
+        for name in declared:
+            if getattr(self, name) is not None:
+                raise InputError(name, GIVEN, "left out: the schema declares it")
+        return CheckedHide(schema, attrs.evolve(self, **declared))
 
 
 @dataclass(frozen=True, eq=False)
-class CheckedHide(Checked[HiddenValues]):
+class CheckedHide(CheckedDistance[HiddenValues]):
     """Numbers to be hidden."""
 
+    nouns: ClassVar[str] = "hidden numbers"
+    made: ClassVar[Any] = HiddenValues
     about: ValuesSchema
     ask: HideAsk
 
-    def priced(self, allotment: Allotment, price: Price | None) -> HidePlan:
-        """The plan at a price in epsilon, whatever the allotment counts."""
-        if allotment.kind == "plan":
-            raise InputError("allotment", allotment.name, "a pure or zcdp allotment")
-        if price is None or price.way != "within":
-            plan: HidePlan = self.plan(allotment, price) if price is not None else super().priced(allotment, price)
-            return plan
-        return plan_within(price, allotment, lambda paid: self.plan(allotment, paid), currency="epsilon")
-
-    def plan(self, allotment: Allotment, price: Price) -> HidePlan:
-        """The numbers at a price."""
-        currency, epsilon = price.spent(allotment)
-        if currency != "epsilon":
-            hint = f"Allotment {allotment.name!r} is not counted in epsilon."
-            raise InputError(price.way, price.amount, "left out: hidden numbers are paid in epsilon", hint)
-        return plan_hidden(self.about, self.ask, allotment, epsilon, float(price.confidence))
-
-    def read(self, answer: Answer, cost: str, remaining: str) -> HiddenValues:
-        """The numbers that an answer holds."""
-        return HiddenValues.read(answer, cost, remaining)
+    def planned(self, allotment: Allotment, epsilon: Fraction, confidence: float) -> HidePlan:
+        """The numbers at an epsilon."""
+        return plan_hidden(self.about, self.ask, allotment, epsilon, confidence)

@@ -10,16 +10,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.constraints.convex import Convex
+from discreet.constraints.quadratic import Quadratic
 from discreet.core.decimal_steps import to_steps
 from discreet.errors import InputError, Phrase
 
 if TYPE_CHECKING:
     from discreet.constraints.hidden.plan import HidePlan
 
-__all__ = ["compare_digits", "compare_slope", "public_points"]
+__all__ = ["check_slope", "compare_digits", "compare_slope", "exact_slope", "public_points"]
 
 _SPARE = 8  # last digits that an objective may lose beside one for each number
 _TRIED = 8  # points at which a declared slope is compared with the objective's
+
+
+def check_slope(plan: HidePlan, objective: Convex) -> None:
+    """Refuse a slope that is too small: exactly where the objective is in closed form, at public points otherwise."""
+    if not isinstance(objective, Quadratic):
+        low, high = float(plan.least * plan.step), float(plan.most * plan.step)
+        compare_slope(objective, plan.lipschitz or Fraction(0), len(plan.schema.names), low, high)
+        compare_digits(plan, objective)
+        return
+    needed = exact_slope(objective, len(plan.schema.names), plan.least * plan.step, plan.most * plan.step)
+    if (plan.lipschitz or 0) < needed:
+        allowed = f"at least {float(needed):.6g}, how far {objective.name} moves where one number moves by one"
+        hint = "Leave it out: of a linear or quadratic objective it is computed."
+        raise InputError("lipschitz", float(plan.lipschitz or 0), allowed, hint)
+
+
+def exact_slope(objective: Quadratic, numbers: int, low: Fraction, high: Fraction) -> Fraction:
+    """How far a linear or quadratic objective moves at most, between the bounds, for each unit of one number."""
+    found = objective.steepest(numbers, low, high)
+    if not found:
+        raise InputError("objective", objective.name, "a function that moves with the numbers")
+    return found
 
 
 def compare_slope(objective: Convex, slope: Fraction, numbers: int, low: float, high: float) -> None:

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.decimal_steps import as_decimal
+from discreet.constraints.hidden.rules import Rules
+from discreet.core.decimal_steps import Exact, exact_numbers
 from discreet.core.digest import digest_of
 from discreet.core.exact import Number, as_written
 from discreet.core.unit import Metric
-from discreet.errors import InputError, Phrase, kind_of
+from discreet.errors import MISSING, InputError, Phrase, kind_of
 
-__all__ = ["Exact", "PrivateValues", "ValuesSchema"]
+__all__ = ["PrivateValues", "ValuesSchema"]
 
-Exact = NDArray[np.object_]
-"""Numbers as fractions, the decimal ones that were written."""
+_TABLES = ("dataset", "values", "budget", "ledger")
+_FIELDS = {
+    "alpha": "the distance that any one number is hidden up to",
+    "column": "the column of the CSV file that holds the numbers",
+    "label": "the column that names them",
+    "measure": "what they are counted in",
+    "names": "what they are called",
+    "constraints": "what released numbers meet",
+    "objective": "what released numbers cost about as much by",
+}
 
 
 class PrivateValues:
@@ -46,9 +55,7 @@ class PrivateValues:
         if any(isinstance(one, bool) or not isinstance(one, (int, float, str, Fraction, np.number)) for one in numbers):
             raise InputError("values", Phrase("something that is no number"), allowed)
         self.names = tuple(names)
-        found = np.empty(len(numbers), dtype=object)
-        found[:] = [as_decimal(number) for number in numbers]
-        self._values: Exact = found
+        self._values = exact_numbers(numbers)
 
     def __len__(self) -> int:
         """How many there are."""
@@ -72,11 +79,42 @@ class ValuesSchema:
     """
 
     subject: ClassVar[str] = "values"
+    times: ClassVar[int] = 1
 
     name: str
     alpha: Fraction
     names: tuple[str, ...]
     counted_in: str = "units"
+    column: str = ""
+    """Of a CSV file: the column of the numbers, and that of their names."""
+    label: str = ""
+    rules: Rules = field(default_factory=Rules)
+    """Constraints and an objective that are declared."""
+
+    @classmethod
+    def from_dict(cls, declared: Mapping[str, Any]) -> ValuesSchema:
+        """From the tables of a schema file, or from what `to_dict` gave."""
+        if unknown := set(declared) - set(_TABLES):
+            raise InputError.unknown(min(unknown), _TABLES, "A schema with [values] declares no table of rows.")
+        about, values = declared.get("dataset", {}), declared["values"]
+        for table, entry in (("dataset", about), ("values", values)):
+            if not isinstance(entry, Mapping):
+                raise InputError(table, entry, f"a table: [{table}]")
+        for table, entry, known in (("dataset", about, ("name", "version")), ("values", values, _FIELDS)):
+            if unknown := set(entry) - set(known):
+                raise InputError.unknown(f"{table}.{min(unknown)}", known)
+        for name in ("alpha", "column"):
+            if name not in values and (name == "alpha" or "names" not in values):  # of a file, or of numbers by name
+                raise InputError(f"values.{name}", MISSING, f"given: {_FIELDS[name]}")
+        for name in ("column", "label"):
+            if not isinstance(values.get(name, ""), str):
+                raise InputError(f"values.{name}", values[name], "the name of a column")
+        names = values.get("names", ())
+        if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+            raise InputError("values.names", names, "a list of names, as text")
+        rules = Rules.read(values.get("constraints", {}), values.get("objective", {}))
+        made = cls.of(about.get("name", ""), values["alpha"], names, values.get("measure", "units"))
+        return replace(made, column=values.get("column", ""), label=values.get("label", ""), rules=rules)
 
     @classmethod
     def of(cls, name: str, alpha: Number, names: Sequence[str], measure: str = "units") -> ValuesSchema:
@@ -103,4 +141,6 @@ class ValuesSchema:
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
         about = {"alpha": str(self.alpha), "names": list(self.names), "measure": self.counted_in}
+        file = {name: value for name, value in (("column", self.column), ("label", self.label)) if value}
+        about |= {**file, **self.rules.to_dict()}
         return {"dataset": {"name": self.name}, "values": about}

@@ -70,7 +70,7 @@ class CommuteAsk(Ask):
         CLUSTERS, None, help="Method classic: how many cells origins share, or a CSV file of place,cell"
     )
     near: float | None = option(REAL, None, help="Method classic: origins so near a destination share no cell")
-    farthest: float | None = option(REAL, None, help="Beyond this distance nobody is said to come from")
+    farthest: float | None = option(REAL, None, help="Largest distance of a commute in the release")
     where: str | Predicate | None = option(CONDITION, None, help="Which rows of the data count")
     profile: tuple[Key, ...] = option(
         KEYS, (), help="Columns that the workers of each destination are counted by: age, earnings, industry"

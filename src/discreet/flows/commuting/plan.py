@@ -292,10 +292,10 @@ def row_price(prior: Prior, epsilon: Fraction, chance: Fraction, moves: int) -> 
 def _explained(plan: CommutePlan) -> Explanation:
     """What there is to know before it is paid."""
     land = plan.land
-    sizes = "measured, and made to agree" if plan.sizes is None else "public, and kept"
+    sizes = "measured, and made to agree" if plan.sizes is None else "public, and preserved"
     steps, notes = ([], _near()) if plan.method == "modern" else _classic(plan)
     if land.farthest is not None:
-        notes.append(f"Rows from farther than {land.farthest:g} are dealt to nearer origins.")
+        notes.append(f"Rows from farther than {land.farthest:g} are assigned to nearer origins.")
     notes += [note.text for note in plan.notes]
     return Explanation(
         title=f"Plan for synthetic commuters of {plan.dataset!r}",
@@ -328,7 +328,9 @@ def _errors(plan: CommutePlan) -> list[Accuracy]:
 
 
 def _near() -> list[str]:
-    return ["These are the errors of what is measured. Cells that are mostly empty end up far nearer."]
+    return [
+        "These are the errors of what is measured. In mostly empty tables the actual errors of cells are far smaller."
+    ]
 
 
 def _classic(plan: CommutePlan) -> tuple[list[str], list[str]]:

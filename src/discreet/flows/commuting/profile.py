@@ -69,7 +69,9 @@ def profile_notes(attributes: Sequence[Attribute], schema: Schema) -> list[Note]
         column = schema.column(one.key.column, "profile")
         if isinstance(column, Ranged):
             gone = "" if one.missing else "; rows without one are left out"
-            text = f"In {one.name}, values outside {column.lower}..{column.upper} count as the nearer end{gone}."
+            text = (
+                f"In {one.name}, values outside {column.lower}..{column.upper} are clipped to the nearer bound{gone}."
+            )
             notes.append(Note("bounds", text, ()))
     return notes
 

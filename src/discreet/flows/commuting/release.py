@@ -115,7 +115,9 @@ class CommuteRelease(Publication):
         if self.measured is None:
             # Earlier versions kept the rows that were dealt, not the draws: nothing brings those back.
             drawn = self.method == "classic"
-            hint = "Its draws were not kept." if drawn else f'Publish it again for free: curator.publish("{self.id}").'
+            hint = (
+                "Its draws were not stored." if drawn else f'Publish it again for free: curator.publish("{self.id}").'
+            )
             raise InputError("table", name, "of a release whose record holds the laws of its noise: it is older", hint)
         many = self.flows if name == "flows" else self.flows.sum(axis=1 if name == "origins" else 0)
         lower, upper = self.measured.ends(name, self.flows)
@@ -171,6 +173,11 @@ class CommuteRelease(Publication):
             for name, many in zip(self.destinations, people, strict=True)
         ]
         return distances_chart([row for row in rows if row["released"] is not None])
+
+    @property
+    def heading(self) -> str:
+        """What it is, in a few words."""
+        return f"{len(self):,} synthetic commuters, {self.method}"
 
     def __repr__(self) -> str:
         places = f"{len(self.origins):,} origins, {len(self.destinations):,} destinations"

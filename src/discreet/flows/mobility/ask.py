@@ -63,7 +63,7 @@ class FlowsAsk(Ask):
     )
     where: str | Predicate | None = option(CONDITION, None, help="Which rows of the data count")
     every: str | None = option(
-        TEXT, None, help="Where the window is a column of timestamps: windows of the day so long, such as 30min"
+        TEXT, None, help="Where the window is a column of timestamps: length of the windows of the day, such as 30min"
     )
     shares: Mapping[str, Number] | None = option(
         WEIGHTS,

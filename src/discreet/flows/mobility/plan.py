@@ -37,7 +37,7 @@ from discreet.flows.mobility.windows import DayWindows
 from discreet.ledger.budget import Allotment
 from discreet.noise.bits import words
 from discreet.query.compatibility import columns_read
-from discreet.query.compile import GROUP, compile_query, measure_name
+from discreet.query.compile import GROUP, count_groups, measure_name
 from discreet.query.key import Bin
 from discreet.query.measure import Rows
 from discreet.query.notes import cell_notes
@@ -144,7 +144,12 @@ class MobilityPlan(TablePlan):
             errors = self._errors((stages.pilot, *stages.sparse), ", if sparse")
             errors += self._errors((stages.pilot, *stages.dense), ", if dense")
             facts["dense_from"] = stages.limit + 1
-        notes = ["These are the widths of the intervals. Cells that are mostly empty end up far nearer."]
+        notes = [
+            (
+                "These are the half-widths of the intervals. In mostly empty tables the actual errors of cells are far "
+                "smaller."
+            )
+        ]
         notes += [note.text for note in self.notes]
         return Explanation(
             title=f"Plan for flows in {self.dataset!r}",
@@ -195,7 +200,7 @@ class MobilityPlan(TablePlan):
     def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Count in the engine, add the noise. Called by the one door only."""
         salt = [int(word) & (2**31 - 1) for word in words(bits, 8)]
-        found = data.integers(compile_query(self.question, self.schema, (Rows(),), data.table, salt))
+        found = count_groups(data, self.question, self.schema, (Rows(),), salt)
         exact = np.zeros(math.prod(self.layout.shape), dtype=np.int64)
         exact[found[GROUP]] = found[measure_name(0)]
         windows, origins, destinations = self.layout.shape

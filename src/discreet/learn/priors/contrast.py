@@ -64,7 +64,7 @@ def learn_to_see(
     after: Callable[[int, float], None] | None = None,
 ) -> Tree:
     """The body of a net with a head, after `steps` steps on `batch` fresh scenes each."""
-    key = jax.random.key(seed)
+    key = jax.random.key(seed)  # public, as the scenes are: nothing private depends on these draws
     params = net.init(key)
     width = params["head"]["weights"].shape[0]
     body = {name: part for name, part in params.items() if name != "head"}

@@ -130,10 +130,10 @@ def declared_notes(plan: RelationsPlan) -> list[Note]:
     text = f"A row without a declared value of {_few(strict, 'or')} is no child row." if strict else ""
     notes.append(Note("outside", text or "A row in which all child columns are missing is no child row.", ()))
     if gaps := [name for name, one in columns.items() if one.nullable and not _is_clock(name, plan)]:
-        text = f"Missing and undeclared values of {_few(gaps)} are a value of their own: missing."
+        text = f"Missing and undeclared values of {_few(gaps)} count as missing, a value of its own."
         notes.append(Note("missing", text, ()))
     if bounded := [name for name, one in columns.items() if isinstance(one, Integer | Real | Date | Timestamp)]:
-        text = f"Values of {_few(bounded)} outside the declared bounds go to the nearer end."
+        text = f"Values of {_few(bounded)} outside the declared bounds are clipped to the nearer bound."
         notes.append(Note("bounds", text, ()))
     if plan.preserved.left_out:
         names = plan.levels.parents.names

@@ -82,8 +82,8 @@ class RelationsRelease(Publication):
     def notes(self) -> tuple[str, ...]:
         """What is left out of the rows, and how many were changed or left out because they could not be."""
         rows = self._rows
-        changed = (f"{rows.changed:,} rows could not be and were changed",) if rows.changed else ()
-        lost = (f"{rows.left_out:,} child rows could not be and were left out",) if rows.left_out else ()
+        changed = (f"{rows.changed:,} rows were impossible and were changed",) if rows.changed else ()
+        lost = (f"{rows.left_out:,} child rows were impossible and were left out",) if rows.left_out else ()
         return (*changed, *lost, *super().notes)
 
     def _table(self, level: Level, drawn: dict[str, ColumnValues], keys: dict[str, Any]) -> Any:
@@ -127,6 +127,11 @@ class RelationsRelease(Publication):
         for path, rows in zip(paths, (self.parents, self.children), strict=True):
             pyarrow.parquet.write_table(rows, path)
         return paths
+
+    @property
+    def heading(self) -> str:
+        """What it is, in a few words."""
+        return "Synthetic parents and child rows"
 
     def __repr__(self) -> str:
         lines = []

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["grouped_notes", "note_lists"]
 
-_MADE, _VALUES, _OUT = "How the rows were made", "How values are told apart", "What is left out"
+_MADE, _VALUES, _OUT = "How the rows were made", "How values are binned", "What is left out"
 _KINDS = {
     **dict.fromkeys(("marginals", "prior", "data"), _MADE),
     **dict.fromkeys(("bins", "bounds", "missing", "discovered"), _VALUES),

@@ -126,7 +126,7 @@ def _asks(figures: Figures) -> list[Any]:
     sure = percent(figures.confidence)
     tried = f"tried out, about {sure}: noise and draws only, from {figures.copies} trials" if figures.copies else ""
     return [
-        element("h2", None, "Questions asked of the rows"),
+        element("h2", None, "Questions answered from the rows"),
         _quiet(ASKS),
         span_key(
             known=f"true answer, from the noisy counts ({sure}, holds whatever the rows are like)",
@@ -158,7 +158,7 @@ def _ask(asked: Answer, confidence: float) -> Markup:
     )
     known = None if asked.known is None else (asked.known.lower, asked.known.upper)
     row = Span(asked.answer, known, asked.about, tuple(one for one in asked.draws if math.isfinite(one)), asked.real)
-    picture: Any = element("p", None, "No row is asked about.")
+    picture: Any = element("p", None, "No question was given.")
     if math.isfinite(asked.answer):
         picture = span(asked.text, row, part=not asked.mean)
     words = element("div", None, element("div", {"class": "mono"}, asked.text), told)
@@ -173,7 +173,7 @@ def _columns(figures: Figures, names: Sequence[str], hours: Sequence[bool]) -> l
     sure = percent(figures.confidence)
     real = " The line in another colour is the number of real rows." if figures.real is not None else ""
     return [
-        element("h2", None, "Columns by themselves"),
+        element("h2", None, "Single columns"),
         _quiet(
             f"Bars are synthetic rows, scaled to the rows counted. Whiskers hold the true count with {sure} "
             f"confidence (not simultaneously): they come from the noisy counts.{real}"

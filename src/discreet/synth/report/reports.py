@@ -14,6 +14,7 @@ from discreet.core.signature import typed
 from discreet.errors import InputError
 from discreet.mechanisms.inputs import read_confidence
 from discreet.query.predicate import Predicate
+from discreet.show import cell, verbatim
 from discreet.synth.report.codes import encoded
 from discreet.synth.report.figures import Figures, figures_of, real_figures_of
 from discreet.synth.report.page import page
@@ -60,7 +61,8 @@ class Report:
         return place
 
     def _repr_html_(self) -> str:
-        return repr(self).replace("&", "&amp;").replace("<", "&lt;").replace("\n", "<br>")
+        title, *lines = repr(self).split("\n")
+        return cell(title, verbatim("\n".join(lines)), kind="Report")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""

@@ -158,7 +158,7 @@ def privacy(cost: str, owner_only: bool = False) -> str:
     """What a price, as releases word it, means for one person or row. An owner's page is not covered by it.
 
     >>> privacy("epsilon = 0.5").split(": ")[1]
-    'its odds would be at most 1.6488 times higher or lower if that one had not been in the data (epsilon = 0.5).'
+    'its odds would be at most 1.65 times higher or lower if that one had not been in the data (epsilon = 0.5).'
     """
     covered = "these rows, this page and all else that was released at this price"
     if owner_only:
@@ -178,6 +178,6 @@ def privacy(cost: str, owner_only: bool = False) -> str:
 
 def _odds(epsilon: float) -> str:
     if math.exp(min(epsilon, 700.0)) > _NONE:
-        return "its odds may be more than a million times higher or lower, so that nobody is protected at this price"
-    factor = readable(math.exp(epsilon) * (1 + 1e-12))
+        return "its odds may be more than a million times higher or lower: this price protects nobody"
+    factor = readable(math.exp(epsilon) * (1 + 1e-12), 3)
     return f"its odds would be at most {factor} times higher or lower if that one had not been in the data"

@@ -207,7 +207,7 @@ class CensusPlan(TablePlan):
             what = text.format(most=self.roster.first.most or 0)
             if len(named) > 1 and universe in self.leads:
                 notes.append(
-                    f"{', '.join(named)} agree on the number of {what}, asked once, of {self.leads[universe]}."
+                    f"{', '.join(named)} agree on the number of {what}, measured once, by {self.leads[universe]}."
                 )
             else:
                 notes.append(f"{', '.join(named)} counts {what}.")

@@ -152,6 +152,11 @@ class CensusRelease(Publication):
         }
         return {**super().to_dict(), "tables": own, "notes": list(self.notes)}
 
+    @property
+    def heading(self) -> str:
+        """What it is, in a few words."""
+        return f"Census: {', '.join(self.parts)}"
+
     def __repr__(self) -> str:
         lines = [f"<Census of {self.dataset!r}: {plural(len(self.parts), 'table')}>"]
         for name, part in self.parts.items():

@@ -51,7 +51,7 @@ class ChainRules:
         tree, cells, rules = measured.tree, measured.cells, rules or Rules()
         for name, level in zip(tree.names, measured.levels, strict=True):
             if level.totals is not None:
-                hint = "The number of groups is the first cell and needs no question of its own."
+                hint = "The number of groups is the first cell and needs no query of its own."
                 raise InputError(
                     f"totals of {name}", Phrase("noisy totals"), "left out for groups of at least s members", hint
                 )

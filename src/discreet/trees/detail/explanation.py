@@ -26,10 +26,10 @@ def explain_detail(plan: DetailPlan) -> Explanation:
     share = sum(stage.first.share for stage in plan.stages)
     moved = counted.moved()
     steps = [
-        f"First {percent(float(share))} of the price counts every group of every region. What that finds decides in "
-        "which detail the rest of the price measures it.",
-        f"A row counts in up to {plural(counted.overlap, 'group')}. What is protected moves "
-        f"{plural(moved.outputs, 'group')} of a level by up to {moved.each:,}, or more by less.",
+        f"First {percent(float(share))} of the price counts every group of every region. The result decides in how "
+        "much detail the rest of the price measures each group.",
+        f"A row counts in up to {plural(counted.overlap, 'group')}. One protected unit changes "
+        f"{plural(moved.outputs, 'group')} of a level by up to {moved.each:,}, or more groups by less.",
     ]
     errors: list[Accuracy] = []
     chances: dict[str, Any] = {}

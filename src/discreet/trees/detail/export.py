@@ -53,7 +53,7 @@ def _field(release: DetailRelease, name: str) -> Field:
             f"up to {percent(round(CARE, 3))}, up to {percent(round(UNFIT, 3))}, and beyond"
         )
         return Field(name, "text", said, "", ", ".join(FLAGS))
-    said = "Published number: made of noisy numbers, whole, and the sum of its cells where there are any"
+    said = "Published number: computed from noisy numbers, whole, and the sum of its cells where there are any"
     if name != "count":
         end = "Lower" if name.endswith("lower") else "Upper"
         said = f"{end} end of the {percent(release.confidence)} confidence interval of this one number (each)"

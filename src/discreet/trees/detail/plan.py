@@ -34,7 +34,7 @@ from discreet.trees.detail.stages import LevelStages, buy_level
 __all__ = ["DetailPlan", "plan_detail"]
 
 Whole = NDArray[np.int64]
-_ROUGH = "Numbers of different regions and groups are made each for itself: they need not add up to one another."
+_ROUGH = "Numbers of different regions and groups are estimated separately: they need not add up."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,8 +101,8 @@ class DetailPlan(TablePlan):
         """What is left out, and what does not add up."""
         most = 0.4 * max(math.sqrt(stage.alone.noise.variance) for stage in self.stages)
         cut = (
-            "Numbers are cut at zero: those of small groups are too large on average, by about "
-            f"{float(f'{most:.2g}'):,g} where there is nobody. Many of them added up are too many."
+            "Negative numbers are set to zero. So numbers of small groups are too large on average, by about "
+            f"{float(f'{most:.2g}'):,g} for an empty group, and sums over many small groups are too large."
         )
         return [*self.counted.notes, Note("sums", _ROUGH, ()), Note("bias", cut, ())]
 

@@ -154,7 +154,7 @@ class DetailRelease(Release):
             raise InputError("region", region, f"a region of {level}")
         return found
 
-    def save(self, folder: str | Path, *, kind: str = "parquet") -> list[Path]:
+    def save(self, folder: str | Path, *, kind: str = "parquet") -> list[Path]:  # type: ignore[override]  # a folder
         """Write the table, a data dictionary, and what the columns mean for programs; the paths written."""
         from discreet.trees.detail.export import save
 

@@ -48,7 +48,7 @@ def exact(measured: Measurement, rules: Rules | None = None) -> Estimate:
     if measured.margins:
         notes.append("noisy margins were not used")
     if measured.chain:
-        notes.append("the order of the cells was not kept")
+        notes.append("the order of the cells was not preserved")
     targets = tuple(level.counts for level in measured.levels)
     if any(totals is not None and (totals >= 0).any() for totals in bounds.totals[1:]):
         alone = replace(bounds, totals=(None, *bounds.totals[1:]))
