@@ -87,15 +87,15 @@ class Client:
 class Site:
     """The survey's server in a thread, which can go away and come back at the same address."""
 
-    def __init__(self, of, path):
-        self.survey = of
-        self.reports = open_reports(str(path), of.digest)
+    def __init__(self, of, path, **how):
+        self.survey, self.how = of, how
+        self.reports = open_reports(str(path), of.series)
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}/"
 
     def start(self):
         uvicorn = pytest.importorskip("uvicorn", reason="needs discreet[server]")
-        app = application(self.survey, self.reports)
+        app = application(self.survey, self.reports, **self.how)
         quiet = {"log_config": None, "log_level": "warning", "access_log": False}
         config = uvicorn.Config(app, host="127.0.0.1", port=self.port, ws="none", lifespan="off", **quiet)
         self.server = uvicorn.Server(config)

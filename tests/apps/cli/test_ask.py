@@ -1,6 +1,7 @@
 """`discreet ask`, `sql` and `plan` as a person uses them: what they print, what they refuse, how they exit."""
 
 import csv
+import io
 import json
 import os
 import shutil
@@ -78,6 +79,42 @@ def test_nothing_is_spent_without_a_yes(folder):
     assert json.loads(run("ledger", "show", "--json", cwd=folder).stdout)["charges"] == []
 
 
+def test_an_answer_that_is_there_already_is_offered_before_a_fresh_one(folder, monkeypatch):
+    asked = ["ask", "people.csv", "count", "--epsilon", "0.1"]
+    first = json.loads(run(*asked, "--yes", "--json", cwd=folder).stdout)
+    refused = run(*asked, cwd=folder, code=2).stderr
+    assert f"You have this answer already (free): release '{first['id']}'" in refused
+    assert f"discreet releases show {first['id']}" in refused
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr("io.StringIO", Terminal)
+    kept = run(*asked, "--json", cwd=folder, text="n\n")
+    assert "You have this answer already (free). Buy a new answer?" in kept.stderr + kept.stdout
+    assert json.loads(kept.stdout[kept.stdout.index("{") :])["id"] == first["id"]
+    assert first["id"] not in run(*asked, cwd=folder, text="y\n").stdout
+    assert "You have this answer already (free)" in run(*asked, "--yes", cwd=folder).stderr  # agreed to beforehand
+    assert len(json.loads(run("ledger", "show", "--json", cwd=folder).stdout)["charges"]) == 3
+
+
+def test_a_question_is_saved_under_a_name_and_asked_again(folder):
+    asked = ["people.csv", "mean(pay)", "--by", "sex", "--where", "hours > 0"]
+    assert "Saved as 'pay'" in run("plan", *asked, "--share", "0.1", "--save", "pay", cwd=folder).stderr
+    planned = json.loads(run("plan", "people.csv", "--saved", "pay", "--json", cwd=folder).stdout)
+    assert planned == json.loads(run("plan", *asked, "--share", "0.1", "--json", cwd=folder).stdout)
+    dearer = json.loads(run("plan", "people.csv", "--saved", "pay", "--epsilon", "0.2", "--json", cwd=folder).stdout)
+    assert (planned["exact_cost"], dearer["exact_cost"]) == ("1/10", "1/5")
+    text = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex ORDER BY n LIMIT 1"
+    run("sql", "people.csv", text, "--epsilon", "0.1", "--plan", "--save", "fewest", cwd=folder)
+    answer = json.loads(run("ask", "people.csv", "--saved", "fewest", "--yes", "--json", cwd=folder).stdout)
+    assert len(answer["columns"]["n"]) == 1
+    assert "Did you mean `pay`" in run("ask", "people.csv", "--saved", "pya", cwd=folder, code=2).stderr
+    both = ["ask", "people.csv", "count", "--saved", "pay"]
+    assert "without outputs, keys, conditions and --save" in run(*both, cwd=folder, code=2).stderr
+
+
 def test_files_are_written_on_request(folder):
     run("ask", "people.csv", "people", "--by", "sex", "--epsilon", "0.1", "--yes", "--csv", "out.csv", cwd=folder)
     rows = list(csv.DictReader((folder / "out.csv").read_text().splitlines()))
@@ -94,6 +131,7 @@ BAD = [
     (["ask", "people.csv", "magic(pay)", "--epsilon", "0.1", "--yes"], "outputs"),
     (["ask", "people.csv", "count(", "--epsilon", "0.1", "--yes"], "output"),
     (["ask", "people.csv", "count", "--where", "drop table people", "--epsilon", "0.1", "--yes"], "where"),
+    (["ask", "people.csv", "count", "--where", "", "--epsilon", "0.1", "--yes"], "or left out"),
     (["ask", "people.csv", "count", "--where", "sex = 'other'", "--epsilon", "0.1", "--yes"], "declared value of sex"),
     (["ask", "people.csv", "count", "--by", "pay", "--epsilon", "0.1", "--yes"], "bins"),
     (["ask", "people.csv", "mean(pay)", "--within", "10", "--yes"], "within"),

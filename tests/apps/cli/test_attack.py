@@ -1,6 +1,7 @@
 """`discreet attack`, as people run it."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -9,10 +10,10 @@ from risky import (
     run,
 )
 
+from discreet.apps.attacks.exposure import Exposed, Exposure
 from discreet.apps.attacks.extraction import Extraction, Leak
 from discreet.apps.attacks.faces import SIDE
 from discreet.apps.attacks.inversion import Inversion, Likeness
-from discreet.apps.attacks.membership import Exposure
 from discreet.risk import judge_membership
 
 
@@ -24,8 +25,8 @@ def test_attacks_end_with_the_budget_holding(files, tmp_path, capsys):
     drawn = tmp_path / "bits.svg"
     code, out, _ = run(capsys, "attack", "reconstruct", "--people", 200, "--picture", drawn, "--json")
     found = json.loads(out)
-    assert found[0]["right"] > 0.95
-    assert found[-1]["right"] < 0.7
+    assert found["sloppy"][0]["squares"] > 0.95
+    assert found["private"]["program"] < 0.75
     assert drawn.read_text().startswith("<svg")
     code, out, _ = run(capsys, "attack", "difference", "--people", 2000, "--epsilon", 0.1, "--json")
     assert json.loads(out)["right_exact"] == 1
@@ -44,26 +45,43 @@ def test_membership_is_shown_of_models_and_of_rows(tmp_path, capsys, monkeypatch
     plain, private = (judge_membership(np.arange(40.0), np.arange(40.0) - gap) for gap in (30, 1))
     asked = []
 
-    def attack(people, epsilon):
-        asked.append((people, epsilon))
-        return Exposure("A network", plain, private, epsilon, 1e-5, 0.9, 0.6, "accuracy")
+    def attack(people, epsilon, **others):
+        asked.append((people, epsilon, others))
+        targets = (Exposed("no budget", None, plain, "LiRA", use=0.9), Exposed("epsilon", epsilon, private, "LiRA"))
+        return Exposure("A network", targets, epsilon, 1e-5, "accuracy", "noise")
 
     for name in ("attack_model", "attack_rows"):
         monkeypatch.setattr(f"discreet.apps.cli.attack.{name}", attack)
     drawn = tmp_path / "roc.svg"
-    code, out, _ = run(capsys, "attack", "membership", "--people", 200, "--json", "--picture", drawn)
-    assert (code, json.loads(out)["plain"]) == (0, json.loads(json.dumps(plain.to_dict())))
+    code, out, _ = run(capsys, "attack", "membership", "--people", 200, "--shadows", 9, "--json", "--picture", drawn)
+    assert (code, json.loads(out)["targets"][0]["found"]) == (0, json.loads(json.dumps(plain.to_dict())))
     assert drawn.read_text().startswith("<svg")
-    code, out, _ = run(capsys, "attack", "membership", "--of", "rows", "--people", 60, "--epsilon", 2)
+    code, out, _ = run(capsys, "attack", "membership", "--of", "rows", "--epsilon", 2)
     assert code == 0
-    assert "No attack has an advantage" in out
-    assert asked == [(200, 1.0), (60, 2.0)]
+    assert "no attack names more than" in out
+    assert asked == [(200, 1.0, {"shadows": 9}), (200, 2.0, {})]
     assert run(capsys, "attack", "membership", "--of", "shoes")[0] == 2
+
+
+def test_membership_is_judged_of_a_file_of_ones_own(tmp_path, capsys):
+    scores, drawn = tmp_path / "scores.csv", tmp_path / "roc.svg"
+    scores.write_text(
+        "member,score\n" + "".join(f"{member},{row + 90 * member}\n" for member in (0, 1) for row in range(200))
+    )
+    line = ("attack", "membership", "--scores", scores, "--epsilon", "ln3", "--delta", 0.001, "--picture", drawn)
+    code, out, _ = run(capsys, *line)
+    assert code == 0
+    assert "names 46.0% of members; no attack on what was made under epsilon = 1.09861" in out
+    assert "the most that epsilon = 1.09861 allows" in drawn.read_text()
+    for wrong in (("--people", 100), ("--module", "mine.py"), ("--delta", 2)):
+        assert run(capsys, *line, *wrong)[0] == 2
+    assert run(capsys, "attack", "membership", "--scores", tmp_path / "none.csv")[0] == 2
+    assert run(capsys, "attack", "membership", "--module", tmp_path / "none.py")[0] == 2
 
 
 def test_faces_are_shown_beside_what_came_out_of_the_weights(tmp_path, capsys, monkeypatch):
     faces = np.random.default_rng(1).normal(size=(6, SIDE * SIDE))
-    kinds = (Likeness(0.95, 0.85, 1.0), Likeness(0.9, 0.5, 1.0), Likeness(0.05, 0.1, 0.2))
+    kinds = (Likeness(0.95, 0.85, 1.0), Likeness(0.9, 0.5, 1.0), Likeness(0.05, 0.1, 0.2), Likeness(0.8, 0.7, 0.6))
     found = Inversion(6, 1.0, 1e-3, *kinds, {"people": faces, "without a budget": faces})
     with monkeypatch.context() as patched:
         patched.setattr("discreet.apps.cli.attack.invert_faces", lambda people, epsilon: found)
@@ -81,7 +99,7 @@ def test_what_a_language_model_gives_away_is_shown(tmp_path, capsys, monkeypatch
 
     def attack(*given, **named):
         asked.append((given, named))
-        return Extraction(2000, ("pin of zoe 1234", "pin of wim 7777"), 1e-4, leaks)
+        return Extraction(2000, ("pin of zoe 1234", "pin of wim 7777"), 1e-4, leaks, leaks[0])
 
     monkeypatch.setattr("discreet.apps.cli.attack.extract_secrets", attack)
     drawn = tmp_path / "codes.svg"
@@ -151,3 +169,14 @@ def test_somebodys_own_tables_and_people_are_attacked(tmp_path, capsys):
     assert "33" in out
     assert run(capsys, "attack", "census", "--register", voters)[0] == 2
     assert run(capsys, "attack", "census", "--tables", tables, "--data", people)[0] == 2
+
+
+def test_a_budget_is_written_as_other_commands_take_it(capsys):
+    _, out, _ = run(capsys, "attack", "averages", "--epsilon", "ln3", "--json")
+    assert json.loads(out)["epsilon"] == pytest.approx(math.log(3))
+    _, out, _ = run(capsys, "attack", "averages", "--epsilon", "1/4", "--json")
+    assert json.loads(out)["epsilon"] == 0.25
+    for wrong in ("three", "nan", "1e400", "0"):
+        code, _, err = run(capsys, "attack", "averages", "--epsilon", wrong)
+        assert code == 2
+        assert "epsilon` must be" in err

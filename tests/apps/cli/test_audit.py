@@ -97,3 +97,14 @@ def test_bad_words_are_refused(capsys, words, code):
     found, said = run(capsys, *words)
     assert found == code
     assert "Traceback" not in said.err
+
+
+def test_a_schema_alone_is_enough_for_the_neighbour_fuzzer(tmp_path):
+    from discreet.apps.audits.sensitivity import usual_questions
+    from discreet.data import Category, Integer, Schema
+
+    schema = Schema("people", {"sex": Category(["F", "M"]), 'odd "name"': Integer(0, 9)})
+    asked = usual_questions(schema)
+    assert asked[0] == 'SELECT count(*) AS n FROM "people"'
+    assert 'SELECT sum("odd ""name""") AS v FROM "people"' in asked
+    assert len(asked) == 4

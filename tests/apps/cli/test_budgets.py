@@ -137,3 +137,22 @@ def test_a_budget_is_closed_for_good(folder):
         spend(books(), "second", "0.1")
     assert "closed" in run("raise", "people", "--epsilon", "2", "--why", "w", "--yes", code=2)
     assert books().verify().ok
+
+
+# divide
+
+
+def test_a_budget_is_divided_by_its_schema(folder):
+    for name in ("people.csv", "discreet.toml"):
+        shutil.copy(SHIPPED / name, name)
+    whole = Path("discreet.toml").read_text()
+    parts = "".join(f"[budget.allotments.{name}]\nkind = 'pure'\nepsilon = 0.5\n" for name in ("questions", "models"))
+    Path("discreet.toml").write_text(whole.replace("[columns.age]", parts + "[columns.age]", 1))
+    told = run("divide", "people", "--why", "a part for models", "--yes")
+    assert "questions: epsilon = 1 -> epsilon = 0.5. Left: epsilon = 0.1." in told
+    assert "models: new: epsilon = 0.5. Left: epsilon = 0.5." in told
+    assert "divided otherwise than" in run("divide", "people", "--why", "w", "--yes", code=2)
+    Path("discreet.toml").write_text(whole)
+    told = run("divide", "people", "--why", "w", "--yes")
+    assert "models: epsilon = 0.5 -> none." in told
+    assert [one.allotment.name for one in books().standing("people")] == ["questions"]

@@ -38,6 +38,15 @@ def test_an_epsilon_may_be_written_as_a_logarithm():
     assert "ln3" in run("calibrate", "noise", "--epsilon", "three", code=2).stderr
 
 
+def test_the_odds_of_a_logarithm_are_exact():
+    """Two coins, ln 3: at 50:50 someone is right three times in four, and not a hair more that is rounded to 76%."""
+    found = told("odds", "--epsilon", "ln3", "--prior", "0.5")
+    assert (found["posteriors"][0]["low"], found["posteriors"][0]["high"], found["best_guess"]) == (0.25, 0.75, 0.75)
+    shown = run("calibrate", "odds", "--epsilon", "log(3)", "--prior", "1/2").stdout
+    assert "is right at most 75% of the time" in shown
+    assert "76%" not in shown
+
+
 def test_the_errors_and_the_sigma_of_the_lectures_are_told():
     """Ten answers at epsilon 0.01 are off by 1,000 in sum; the textbook's sigma is 4.845 where 3.740 will do."""
     assert told("noise", "--epsilon", "0.01", "--outputs", "10")["expected_l1"] == pytest.approx(1000, rel=1e-4)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import json
-from pathlib import Path
 
 import pytest
 from shell import run
-
-import discreet
 
 SCHEMA = """
 [dataset]
@@ -196,22 +192,3 @@ def test_values_are_listed_as_far_as_asked(folder):
     checked(folder, [HEADER, *(f"{n},34,,,{n}" for n in range(9))])
     report = json.loads(run("check", "visits.csv", "--values", "7", "--json", code=1).stdout)
     assert len(kinds(report, "city")["undeclared"]["values"]) == 7
-
-
-def test_nothing_that_serves_others_imports_it():
-    source = Path(discreet.__file__).parent
-    for path in source.rglob("*.py"):
-        names = {
-            name
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            for name in (
-                [node.module or ""]
-                if isinstance(node, ast.ImportFrom)
-                else [one.name for one in node.names]
-                if isinstance(node, ast.Import)
-                else []
-            )
-        }
-        commands = [source / "apps" / "cli" / name for name in ("check.py", "init.py")]
-        inside = path.is_relative_to(source / "data" / "inspection") or path in commands
-        assert inside or not any("inspection" in name or name.endswith("cli.check") for name in names), path

@@ -84,7 +84,7 @@ def lose_guard(folder, text=None):
 @pytest.mark.parametrize("text", ["{", None])
 def test_without_a_guard_the_custodian_says_what_is_written_off(folder, text):
     lose_guard(folder, text)
-    assert "nobody knows" in run("acknowledge", "--why", "w", "--yes", code=2)
+    assert "is unknown" in run("acknowledge", "--why", "w", "--yes", code=2)
     assert "DATASET/ALLOTMENT" in run("acknowledge", "--write-off", "0.2", "--why", "w", "--yes", code=2)
     assert "at least 0" in run("acknowledge", "--write-off", "people/questions=-1", "--why", "w", "--yes", code=2)
     told = run("acknowledge", "--write-off", "people/questions=0.2", "--why", "w", "--yes")

@@ -4,8 +4,10 @@ import json
 
 import pytest
 
+from discreet.apps.cli import main
 from surfaces import command
 
+COUNTIES = ("A1", "A2", "B1")
 SCHEMA = """
 [dataset]
 name = "people"
@@ -62,3 +64,65 @@ def test_what_does_not_fit_is_refused(folder):
     ):
         said, code = command("releases", "decide", "q", *words)
         assert code == 2, said
+
+
+def plan(*words):
+    return command("plan", "people.csv", "count", "--by", "county", "--epsilon", "0.1", *words)
+
+
+def test_plans_are_tried_out_before_they_are_paid(folder):
+    (folder / "sizes.csv").write_text("county,people\nA1,900\nA2,90\nB1,10\n")
+    (folder / "groups.csv").write_text("county,coast\nA1,yes\nA2,no\nB1,no\n")
+    said, code = plan("--assume", "sizes.csv", "--fund", "1000", "--decide-by", "groups.csv")
+    assert code == 0, said
+    assert said.startswith(plan()[0].rstrip())
+    assert "would be dealt to others than by true numbers" in said
+    assert "yes: 1 region" in said
+    told = json.loads(plan("--assume", "sizes.csv", "--threshold", "50", "--json")[0])
+    assert told["decision"]["columns"]["county"] == ["A1", "A2", "B1"]
+    assert told["decision"]["simulated"] is True
+    assert set(json.loads(plan("--json")[0])) == set(told) - {"decision"}
+    tree = ["--levels", "state=1,county=2", "--epsilon", "2", "--assume", "sizes.csv"]
+    said, code = command("tree", "plan", "people.csv", *tree, "--fund", "1000", "--decide-by", "state")
+    assert code == 0, said
+    assert "A: 2 regions" in said
+    assert json.loads(command("ledger", "show", "--json")[0])["charges"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "flag"),
+    [
+        ("county,people\nA1,9\nA2,9\n", ["--fund", "1"], "--assume"),  # none for B1
+        ("county,people\nA1,9\nA2,9\nA1,8\n", ["--fund", "1"], "--assume"),
+        ("county,people\nA1,9\nA2,few\nB1,8\n", ["--fund", "1"], "--assume"),
+        ("county,people\nA1,9\nA2\nB1,8\n", ["--fund", "1"], "--assume"),
+        ("county,people\nA1,-9\nA2,9\nB1,8\n", ["--fund", "1"], "--assume"),
+        ("", ["--fund", "1"], "--assume"),
+        (None, ["--fund", "1"], "--assume"),
+        ("county,people\nA1,9\nA2,9\nB1,8\n", ["--fund", "0"], "--fund"),
+        ("county,people\nA1,9\nA2,9\nB1,8\n", ["--fund", "1", "--decide-by", "stat"], "--decide-by"),
+        ("county,people\nA1,9\nA2,9\nB1,8\n", [], "--assume"),
+    ],
+)
+def test_what_is_assumed_must_fit(folder, capsys, text, words, flag):
+    if text is not None:
+        (folder / "sizes.csv").write_text(text)
+    with pytest.raises(SystemExit) as ended:
+        main(["plan", "people.csv", "count", "--by", "county", "--epsilon", "0.1", "--assume", "sizes.csv", *words])
+    assert ended.value.code == 2
+    assert f"`{flag}` must be" in capsys.readouterr().err
+
+
+def test_a_decision_needs_numbers_that_are_assumed(folder, capsys):
+    with pytest.raises(SystemExit):
+        main(["plan", "people.csv", "count", "--by", "county", "--epsilon", "0.1", "--threshold", "5"])
+    assert "`--assume` must be given with --threshold" in capsys.readouterr().err
+
+
+def test_several_keys_name_a_region_together(folder):
+    (folder / "both.csv").write_text("county,sex,people\n" + "".join(f"{c},{s},9\n" for c in COUNTIES for s in "fm"))
+    (folder / "people.csv").write_text("county,sex\n" + "A1,f\nB1,m\nA2,f\n" * 9)
+    (folder / "discreet.toml").write_text(SCHEMA + '[columns.sex]\ntype = "category"\nvalues = ["f", "m"]\n')
+    said, code = plan("--by", "sex", "--assume", "both.csv", "--fund", "5", "--json")
+    assert code == 0, said
+    assert json.loads(said)["decision"]["columns"]["county, sex"][:2] == ["A1 / f", "A1 / m"]

@@ -159,12 +159,25 @@ def test_a_file_without_a_header_is_described_and_asked_by_names_given_for_it(tm
     assert "names = [" in wrong.stderr
 
 
+def test_what_it_says_to_do_next_works_in_that_order(tmp_path):
+    (tmp_path / "p.csv").write_text("age\n3\n4\n")
+    told = run("init", "p.csv", "--header", "--unit", "row", cwd=tmp_path).stdout.splitlines()
+    schema = (tmp_path / "discreet.toml").read_text().replace('epsilon = "?"', "epsilon = 1")
+    types = 'type = "integer"\nlower = 0\nupper = 9'
+    (tmp_path / "discreet.toml").write_text(schema.replace('type = "?"', types))
+    said = [line.removeprefix("discreet ").split() for line in told if line.startswith("discreet ")]
+    assert [words[0] for words in said] == ["check", "ledger", "plan"]
+    assert "Cost: epsilon = 0.1" in [run(*words, cwd=tmp_path).stdout for words in said][-1]
+
+
 def test_odd_names_of_columns_go_through(tmp_path):
     Ledger.open(tmp_path / ".discreet" / "ledger.db", create=True).close()
     (tmp_path / "my file.csv").write_text('"pay, in \u20ac",\u00c5lder\n3,4\n', "utf-8")
     told = run("init", "my file.csv", "--header", "--unit", "row", "--out", "odd.toml", cwd=tmp_path).stdout
     assert "2 columns" in told
+    assert "discreet check 'my file.csv' odd.toml" in told
     assert "discreet plan 'my file.csv' count --epsilon 0.1 --schema odd.toml" in told
+    assert "ledger create" not in told  # there is one
     written = (tmp_path / "odd.toml").read_text("utf-8")
     assert '[columns."pay, in \u20ac"]' in written
     filled = written.replace('type = "?"', 'type = "real"\nlower = 0\nupper = 9').replace(

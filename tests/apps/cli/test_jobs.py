@@ -32,7 +32,7 @@ def test_sums_and_weights_are_asked_for_by_name(folder):
     asked = ["people.csv", "--levels", "part,county", "--geography", "regions.csv", "--epsilon", "0.3"]
     text = run("tree", "plan", *asked, "--measure", "pay", "--bounds", "0, 90000", cwd=folder).stdout
     assert "Each number is a sum of pay." in text
-    assert "Values of pay outside 0..90000 go to the nearer end" in text
+    assert "Values of pay outside 0..90000 are clipped to the nearer bound" in text
     more = ["--measure", "pay", "--yes", "--id", "pays", "--out", "tables", "--format", "csv"]
     made = run("tree", "release", *asked, *more, cwd=folder).stdout
     table = [line.split(",") for line in (folder / "tables" / "county.csv").read_text().splitlines()]
@@ -41,7 +41,7 @@ def test_sums_and_weights_are_asked_for_by_name(folder):
     whole = run("tree", "show", "pays", "--sum", "part=North", cwd=folder).stdout
     assert "interval" in whole
     weights = run("tree", "plan", *asked, "--weight", "hours", "--bounds", "1,80", cwd=folder).stdout
-    assert "Intervals are about the noise alone" in weights
+    assert "Intervals cover the noise alone" in weights
     wrong = run("tree", "plan", *asked, "--measure", "sex", cwd=folder, code=2).stderr
     assert "measure" in wrong
     assert "--bounds" in run("tree", "plan", *asked, "--measure", "pay", "--bounds", "1", cwd=folder, code=2).stderr

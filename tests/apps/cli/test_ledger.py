@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import shutil
 import sys
 from importlib.resources import files
@@ -50,7 +51,7 @@ def test_one_charge_is_one_charge(folder):
 
 def test_a_release_read_again_says_that_it_was_paid_before(folder):
     assert "Cost: epsilon = 0.4. Left: epsilon = 0.6." in run(*ASKED)
-    again = "Cost: epsilon = 0.4, paid before: nothing was spent now. Left: epsilon = 0.6."
+    again = "Cost: epsilon = 0.4, paid earlier: nothing was spent now. Left: epsilon = 0.6."
     assert again in run(*ASKED)
     assert again in run("releases", "show", "first")
 
@@ -58,8 +59,8 @@ def test_a_release_read_again_says_that_it_was_paid_before(folder):
 def test_a_tree_read_again_says_so_too(folder):
     words = ("tree", "release", "people.csv", "--levels", "county", "--epsilon", "0.1", "--id", "regions", "--yes")
     assert "paid before" not in run(*words)
-    assert "paid before: nothing was spent now" in run(*words)
-    assert "paid before: nothing was spent now" in run("tree", "show", "regions")
+    assert "paid earlier: nothing was spent now" in run(*words)
+    assert "paid earlier: nothing was spent now" in run("tree", "show", "regions")
 
 
 def test_intervals_that_are_not_quite_sure_are_not_called_sure(folder):
@@ -85,7 +86,15 @@ def test_csv_is_one_table_and_nothing_else(folder):
         "releases", "show", "two", "--format", "csv", code=2
     )
     assert run("releases", "show", "two", "--format", "csv", "--part", "b").startswith("n,n_lower,n_upper")
+    files = run("releases", "show", "two", "--part", "b", "--to", "two.csv", "--to", "two.svg")
+    assert files.split("\n")[:3] == ["Wrote two.csv", "Wrote two.csv-metadata.json", "Wrote two.svg"]
+    assert json.loads(Path("two.csv-metadata.json").read_text("utf-8"))["epsilon"] == 0.01
+    assert "`--part` must be given for --to, which writes one table: a, b." in run(
+        "releases", "show", "two", "--to", "two.csv", code=2
+    )
+    assert "`--to` must be a file that ends in" in run("releases", "show", "one", "--to", "one.xls", code=2)
     listed = run("releases", "list")
+    assert "Number of rows" in listed
     assert "set of tables" in listed
     assert "period of a stream" in listed
     assert "have ids of their own: ages/1." in run("stream", "show", "ages", code=2)

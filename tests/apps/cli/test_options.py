@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from shell import run
 
 from discreet.apps.cli import options
 from discreet.apps.cli.options import REQUIRED, curator_at, ledger_address, open_ledger, with_signature
@@ -59,6 +60,53 @@ def test_a_ledger_is_opened_where_it_is_named_or_beside_the_schema_and_never_mad
         open_ledger("books.db")
     Ledger.open("books.db", create=True).close()
     assert open_ledger("books.db").datasets() == ()
+
+
+def test_commands_with_data_and_without_use_the_same_schema_and_ledger_and_say_so(folder, tmp_path, monkeypatch):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    schema, data = f"{folder}/discreet.toml", f"{folder}/people.csv"
+    run("ledger", "create", DISCREET_SCHEMA=schema)
+    seen = {"terminal": True, "DISCREET_SCHEMA": schema}
+    asked = run("plan", data, "count", "--epsilon", "0.1", **seen)
+    assert asked.stderr == f"Schema: {schema}. Ledger: {folder}/.discreet/ledger.db\n"
+    for words in (("ledger", "show"), ("releases", "list"), ("ledger", "open", "--yes")):
+        assert run(*words, **seen).stderr == f"Ledger: {folder}/.discreet/ledger.db\n"
+    named = run("ledger", "open", "--schema", schema, "--yes", terminal=True)
+    assert named.stderr == f"Ledger: {folder}/.discreet/ledger.db\n"
+    assert run("check", data, code=1, **seen).stderr.startswith(f"Schema: {schema}\n")
+    assert run("ledger", "show", "--json", **seen).stderr == ""
+    assert run("ledger", "show", DISCREET_SCHEMA=schema).stderr == ""  # in a script nobody looks
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("plan people.csv count --epsilom 0.1", "--epsilon"),
+        ("plan people.csv mean(pey) --epsilon 0.1", "pay"),
+        ("plan people.csv count --by sexx --epsilon 0.1", "sex"),
+        ("plan people.csv count --by agee/10 --epsilon 0.1", "age"),
+        ("plan people.csv count --where agee>3 --epsilon 0.1", "age"),
+        ("plan people.csv --top sectr --epsilon 0.1", "sector"),
+        ("plan people.csv meen(pay) --epsilon 0.1", "mean"),
+        ("plan people.csv count --epsilon 0.1 --noise gausian", "gaussian"),
+        ("limits people.csv --by countyy --epsilon 0.1 --plan", "county"),
+        ("tree plan people.csv --levels countyy --epsilon 0.1", "county"),
+        ("synth plan people.csv --columns age,sexx --epsilon 0.1", "sex"),
+        ("choose plan people.csv --score sectr --epsilon 0.1", "sector"),
+        ("flows plan people.csv --origin countyy --destination sector --epsilon 0.1", "county"),
+        ("relations plan people.csv --parent agee --child sex --epsilon 1", "age"),
+        ("risk measure people.csv --quasi agee,sex", "age"),
+        ("attack link people.csv people.csv --on agee,sex", "age"),
+        ("ledger shw", "show"),
+        ("leger show", "ledger"),
+    ],
+)
+def test_what_is_misspelt_is_answered_with_what_was_meant(folder, line, meant):
+    run("ledger", "create")
+    said = run(*line.split(), code=2).stderr
+    assert any(f"Did you mean {mark}{meant}{mark}?" in said for mark in ("`", "'")), said
 
 
 def test_a_signature_lists_what_is_required_first_and_the_rest_in_order():

@@ -237,7 +237,70 @@ def test_served_it_takes_reports_and_writes_down_no_address(folder):
 def test_a_small_survey_says_what_is_wrong_with_it(folder):
     (folder / "bad.toml").write_text('id = "x"\ntitle = "X"\n[[questions]]\nname = "a"\ntext = "A?"\nkind = "rating"\n')
     told = run("survey", "plan", "bad.toml", cwd=folder, code=2).stderr
-    assert "`questions[0].kind` must be one of binary, choice, number; got 'rating'" in told
+    assert (
+        "`questions[0].kind` must be one of binary, choice, number, several, ranking, distribution, word; got 'rating'"
+        in told
+    )
     (folder / "bad.toml").write_text("id = ")
     assert "valid TOML" in run("survey", "plan", "bad.toml", cwd=folder, code=2).stderr
     assert "discreet survey new" in run("survey", "plan", "none.toml", cwd=folder, code=2).stderr
+
+
+def test_people_are_invited_by_codes_that_are_written_once(folder):
+    words = ("survey", "invite", "survey.toml", "codes.txt", "--count", "3")
+    shown = run(*words, cwd=folder).stdout
+    assert "Wrote 3 codes to codes.txt; 3 in all" in shown
+    codes = (folder / "codes.txt").read_text().split()
+    assert len(set(codes)) == 3
+    assert (folder / "codes.txt").stat().st_mode & 0o077 == 0
+    assert (folder / "invitations.db").stat().st_mode & 0o077 == 0
+    assert not any(code.encode() in (folder / "invitations.db").read_bytes() for code in codes)
+    assert "does not exist yet" in run(*words, cwd=folder, code=2).stderr
+    assert "6 in all" in run("survey", "invite", "survey.toml", "more.txt", "--count", "3", cwd=folder).stdout
+    told = run("survey", "serve", "survey.toml", "--invitations", "none.db", cwd=folder, code=2).stderr
+    assert "discreet survey invite makes one" in told
+
+
+def test_estimates_by_groups_and_crossed_are_shown(folder):
+    words = ("survey", "estimate", "survey.toml", "reports.db")
+    shown = run(*words, "--by", "medication", "--together", cwd=folder).stdout
+    assert "medication = Yes" in shown
+    assert "(simultaneous)" in shown
+    shown = run(*words, "--cross", "medication,reason", "--consistent", "simplex", "--likeliest", cwd=folder).stdout
+    for word in ("consistent", "likeliest", "/ What weighs on you most?"):
+        assert word in shown
+    told = run(*words, "--cross", "medication", cwd=folder, code=2).stderr
+    assert "two different questions" in told
+    told = run(*words, "--strata", "none.csv", cwd=folder, code=2).stderr
+    assert "group and share" in told
+
+
+def test_a_survey_of_several_rounds_is_planned_and_estimated_round_by_round(tmp_path):
+    text = 'id = "diary"\ntitle = "Diary"\nminimum = 5\n[repeat]\nrounds = 3\n[[questions]]\nname = "pills"\n'
+    (tmp_path / "d.toml").write_text(text + 'text = "Pills?"\nkind = "binary"\nepsilon = 2\ninstant = 1\n')
+    survey = Questionnaire.load(tmp_path / "d.toml")
+    planned = " ".join(run("survey", "plan", "d.toml", cwd=tmp_path).stdout.split())
+    assert survey.series_loss().words() in planned
+    reports = open_reports(str(tmp_path / "r.db"), survey.series)
+    for number in range(20):
+        asked = survey.at(1 + number % 2)
+        reports.keep(f"{number:032x}", asked.digest, asked.written(asked.privatize({"pills": "Yes"})))
+    reports.close()
+    every = run("survey", "estimate", "d.toml", "r.db", cwd=tmp_path).stdout
+    assert "change" in every
+    assert "the same memory" in every
+    plain = json.loads(run("survey", "estimate", "d.toml", "r.db", "--json", cwd=tmp_path).stdout)
+    assert [one["round"] for one in plain["rounds"]] == [1, 2]
+    assert len(plain["changes"]) == 1
+    one = json.loads(run("survey", "estimate", "d.toml", "r.db", "--round", "2", "--json", cwd=tmp_path).stdout)
+    assert one == {**plain["rounds"][1], "plot": None}
+    refused = [
+        ("estimate", "d.toml", "r.db", "--round", "4"),
+        ("estimate", "d.toml", "r.db", "--together"),
+        ("estimate", "d.toml", "r.db", "--plot", "x.svg"),
+        ("serve", "d.toml"),
+        ("invite", "d.toml", "codes.txt", "--count", "3"),
+    ]
+    for words in refused:
+        assert "round" in run("survey", *words, cwd=tmp_path, code=2).stderr
+    assert not (tmp_path / "codes.txt").exists()

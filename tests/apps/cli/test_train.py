@@ -80,6 +80,32 @@ def test_plan_run_show_card_predict(folder):
     assert len(json.loads(run("ledger", "show", "--json", cwd=folder).stdout)["charges"]) == 1
 
 
+def test_the_card_has_accuracy_by_group_of_public_rows_and_of_private_ones_for_a_price(folder):
+    run("train", "run", *FIXED, "--id", "m", "--yes", cwd=folder)
+    by = ["train", "card", "m", "--group", "sex"]
+    public = json.loads(run(*by, "--public", "people.csv", "--json", cwd=folder).stdout)["accuracy_by_group"]
+    right = {one["group"]: one["accuracy"] for one in public}
+    assert {"f", "m"} <= set(right)
+    assert min(right["f"], right["m"]) > 0.8  # a file calls the class true, the model True
+
+    def spent():
+        return len(json.loads(run("ledger", "show", "--json", cwd=folder).stdout)["charges"]) - 1
+
+    private = [*by, "--private", "people.csv", "--dataset", "people", "--allotment", "questions", "--rho", "0.02"]
+    assert "--groups" in run(*private, "--yes", cwd=folder, code=2).stderr
+    asked = run(*private, "--groups", "f,m", cwd=folder, code=2).stderr
+    assert "Right and wrong answers of 'm' by sex, 2 groups" in asked
+    assert "Nothing was spent" in asked
+    assert "left out" in run(*private, "--public", "people.csv", cwd=folder, code=2).stderr
+    assert spent() == 0
+    paid = [*private, "--groups", "f,m", "--id", "by-sex", "--yes"]
+    found = json.loads(run(*paid, "--json", cwd=folder).stdout)["accuracy_by_group"]
+    assert [one["group"] for one in found] == ["f", "m"]
+    assert all(abs(one["accuracy"] - right[one["group"]]) < 0.1 for one in found)
+    assert "private rows, paid: rho = 0.02" in run(*paid, cwd=folder).stdout  # the same id again: free
+    assert spent() == 1
+
+
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [

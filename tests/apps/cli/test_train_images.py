@@ -77,13 +77,20 @@ def test_what_is_wrong_is_said_before_anything_is_spent(folder):
 
 
 def test_a_baseline_is_for_public_images_and_says_that_it_is_not_private(folder):
-    asked = ["train", "baseline", "shapes", "--classes", "dark,light", "--net", "logistic", "--epochs", "2"]
+    plain = ["train", "baseline", "shapes", "--classes", "dark,light", "--net", "logistic", "--epochs", "2"]
+    assert "--public" in run(*plain, "--yes", cwd=folder, code=2).stderr
+    assert "protects nobody" in run(*plain, "--public", "yes", "--yes", cwd=folder, code=2).stderr
+    asked = [*plain, "--public", "shapes that  were drawn"]
     assert "Add --yes" in run(*asked, cwd=folder, code=2).stderr
     text = run(*asked, "--test", "public", "--out", "w.safetensors", "--plot", "curve.svg", "--yes", cwd=folder).stdout
     assert "NOT PRIVATE" in text
+    assert "said to be public: shapes that were drawn" in text
     assert "epsilon" not in text.replace("epsilon by epoch", "")
-    assert b"NOT PRIVATE" in (folder / "w.safetensors").read_bytes()
-    assert "not private" in (folder / "curve.svg").read_text()
+    weights = (folder / "w.safetensors").read_bytes()
+    assert b"NOT PRIVATE" in weights
+    assert b'"public":"shapes that were drawn"' in weights.replace(b": ", b":")
+    assert "not private: shapes that were drawn" in (folder / "curve.svg").read_text()
     found = json.loads(run(*asked, "--test", "public", "--json", "--yes", cwd=folder).stdout)
-    assert found["private"] is False
+    assert (found["private"], found["public"]) == (False, "shapes that were drawn")
+    assert found["said_by"]
     assert found["curve"][-1]["accuracy"] > 0.9

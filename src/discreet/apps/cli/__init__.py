@@ -12,22 +12,24 @@ from typing import Annotated
 import typer
 
 from discreet import __version__
-from discreet.apps.cli.commands import CommandGroup
+from discreet.apps.cli.commands import AS_JSON, CommandGroup
 from discreet.apps.cli.examples import epilog
+from discreet.core.garbage import rarely_collected
 from discreet.errors import BudgetError, DiscreetError, InputError, MissingLedgerError
 
 __all__ = ["app", "exit_code", "main"]
 
+_OWN_WORDS = "Value error, "  # before what a reader of ours says of a value
 # The root of usage errors, wherever this version of typer keeps its click.
 _UsageProblem: type[Exception] = typer.BadParameter.__mro__[2]
 
 app = typer.Typer(
     name="discreet",
     cls=CommandGroup,
-    no_args_is_help=True,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help="A trusted curator in a box: private answers, priced before they are asked.",
+    help="A trusted curator: answers with differential privacy, priced before anything is spent.",
     epilog=epilog(""),
 )
 
@@ -40,17 +42,21 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    ctx: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    pass
+    if ctx.invoked_subcommand is None:
+        from discreet.apps.cli.welcome import welcome
+
+        typer.echo(welcome())
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; every error is one plain message and an exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), rarely_collected():  # most commands load libraries, answer and end
         warnings.showwarning = _warn
         _run(words)
 
@@ -60,10 +66,14 @@ def _warn(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def _run(words: list[str]) -> None:
+    AS_JSON.set("--json" in words)
     try:
         code = app(words, standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except _UsageProblem as problem:
+        if type(problem).__name__ == "NoArgsIsHelpError":  # a group of commands, named alone, explains itself
+            typer.echo(str(problem))
+            sys.exit(0)
         if said := _misread(problem, words):
             _complain("InputError", said, words)
             sys.exit(2)
@@ -78,11 +88,17 @@ def _run(words: list[str]) -> None:
 
 
 def _misread(problem: Exception, words: Sequence[str]) -> str | None:
-    """What is wrong with the value of an option that should be a number, as errors here say it; None of other problems.
+    """An option that is not there, or one that should be a number, as errors here say it; None of other problems.
 
     The library that reads options says what its own parser could not do.
     """
+    if (unknown := getattr(problem, "option_name", None)) and hasattr(problem, "possibilities"):
+        known = [flag for one in problem.ctx.command.params for flag in one.opts]  # type: ignore[attr-defined]
+        hint = f"All of them: {problem.ctx.command_path} --help."  # type: ignore[attr-defined]
+        return str(InputError("option", unknown, "one that this command has", f"{_meant(unknown, known)}{hint}"))
     option, said = getattr(problem, "param", None), str(getattr(problem, "message", ""))
+    if said.startswith(_OWN_WORDS):  # of a reader of ours
+        return said.removeprefix(_OWN_WORDS)
     kind = "a whole number" if "integer" in said else "a number" if "number" in said or "float" in said else None
     if option is None or kind is None:
         return None
@@ -93,6 +109,13 @@ def _misread(problem: Exception, words: Sequence[str]) -> str | None:
         if values:
             return str(InputError(flag, values[-1], kind))
     return None
+
+
+def _meant(typed: str, known: Sequence[str]) -> str:
+    from discreet.errors import nearest
+
+    close = nearest(typed, known)
+    return "" if close is None else f"Did you mean `{close}`? "
 
 
 def exit_code(problem: DiscreetError) -> int:

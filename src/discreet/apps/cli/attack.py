@@ -3,38 +3,68 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from discreet.apps.attacks.extraction import extract_secrets
 from discreet.apps.attacks.inversion import invert_faces
-from discreet.apps.attacks.membership import attack_model, attack_rows, roc_picture
-from discreet.apps.cli.completion import offered
+from discreet.apps.attacks.membership import attack_model
+from discreet.apps.attacks.own_membership import attack_module, attack_scores
+from discreet.apps.attacks.row_membership import attack_rows
+from discreet.apps.cli.completion import choice
+from discreet.apps.cli.options import with_signature
 from discreet.apps.cli.output import AsJson, say, show_json, show_table, working
+from discreet.core.exact import as_written
 from discreet.errors import InputError
 from discreet.noise.bits import SystemBits
+from discreet.risk.attack_result import AttackResult
 from discreet.risk.averages import KNOWN, PUZZLE, GroupAverage, solve_averages
 from discreet.risk.block_attack import attack_blocks, attack_residents
 from discreet.risk.block_tables import read_blocks, read_register, read_residents, rebuild_blocks
 from discreet.risk.difference import difference_means, differencing, draw_salaries
+from discreet.risk.draws import draw_bits
 from discreet.risk.heat_map import map_runs
 from discreet.risk.intersection import intersect as intersected
 from discreet.risk.linkage import link as linked
 from discreet.risk.ratings import link_ratings
-from discreet.risk.reconstruction import picture as reconstruction_picture
-from discreet.risk.reconstruction import random_questions
 from discreet.risk.reconstruction import reconstruct as reconstruct_bits
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Attacks to run and to show, and to see failing under a budget.")
+app = typer.Typer(no_args_is_help=True, help="Run attacks, and see them fail under a privacy budget.")
 
-Epsilon = Annotated[float, typer.Option(help="The budget under which the same attack is tried again.")]
+
+def _read_epsilon(written: str) -> float:
+    """A budget in the words that other commands take: 0.5, 1/3, ln3."""
+    try:
+        return float(as_written(written, "--epsilon"))
+    except OverflowError:
+        raise InputError("--epsilon", written, "a number that is not so large") from None
+
+
+Epsilon = Annotated[
+    float,
+    typer.Option(
+        parser=_read_epsilon, metavar="NUMBER", help="Epsilon under which the same attack is tried again: 1, ln3."
+    ),
+]
 Picture = Annotated[Path | None, typer.Option(help="Where to draw it: .html, .svg or .png.")]
+
+
+def _command(name: str, about: str, doing: str, run: Callable[..., AttackResult], **sizes: tuple[Any, int]) -> None:
+    """A command that runs an attack on made-up people, which takes nothing but how many there are."""
+
+    def command(*, picture: Path | None, as_json: bool, **given: Any) -> None:
+        with working(doing):
+            found = run(**given)
+        _show(found, picture, as_json)
+
+    command.__doc__ = about
+    shared = {"epsilon": (Epsilon, 1.0), "picture": (Picture, None), "as_json": (AsJson, False)}
+    app.command(name)(with_signature(command, {**sizes, **shared}))
 
 
 @app.command("link")
@@ -43,17 +73,19 @@ def link(
     register: Annotated[Path, typer.Argument(help="A table with names, or any other that people are in.")],
     on: Annotated[str, typer.Option(help="Columns that both have, such as age,zip,sex.")],
     sensitive: Annotated[str | None, typer.Option(help="The column an attacker wants to know.")] = None,
-    person: Annotated[str | None, typer.Option(help="Column in both that says who is who, to check the links.")] = None,
+    person: Annotated[
+        str | None, typer.Option(help="Column in both tables that identifies a person, to check the links.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put names back: match people of a register to rows of a table without names."""
+    """Re-identify people: match people of a register to rows of a table without names."""
     with working("matching"):
         found = linked(released, register, on=on, sensitive=sensitive, person=person)
     if as_json:
         show_json(found.to_dict())
         return
     say(found.explain())
-    say("Try again with coarser columns: discreet risk --k 5 --register. Or publish counts under a budget instead:")
+    say("Try again with coarser columns: discreet risk measure --k 5 --register. Or publish counts under a budget:")
     say("there is no row to link then, and the price is that every count is off by a few people.")
 
 
@@ -63,10 +95,8 @@ def reconstruct(
     questions: Annotated[int | None, typer.Option(help="Counts over random halves; four a person by default.")] = None,
     way: Annotated[
         str,
-        typer.Option(
-            help="squares (least squares) or program (linear program).", autocompletion=offered("squares", "program")
-        ),
-    ] = "squares",
+        choice("both", "squares", "program", help="squares (least squares), program (linear program) or both."),
+    ] = "both",
     epsilon: Epsilon = 1.0,
     picture: Picture = None,
     as_json: AsJson = False,
@@ -74,18 +104,7 @@ def reconstruct(
     """Dinur and Nissim's attack: rebuild secret bits from too many counts, each nearly right, then under a budget."""
     with working("asking and solving"):
         found = reconstruct_bits(people, questions=questions, epsilon=epsilon, way=way)
-    _drawn(reconstruction_picture(found, epsilon) if picture else None, picture)
-    if as_json:
-        show_json([asdict(one) for one in found])
-        return
-    rows = [[f"{one.error / people**0.5:.2g}", f"{one.error:,.4g}", f"{one.right:.1%}"] for one in found]
-    rows[-1][0] += f" (epsilon = {epsilon:g} for all)"
-    title = f"{found[0].questions:,} counts over random halves of {people:,} people"
-    show_table(title, ["error / sqrt(people)", "error of a count", "bits found"], rows, numbers=2)
-    say(
-        "Coin flips find half. A budget makes the error grow with the number of questions: asking more does not help. "
-        "That is the price, too: a few counts are good, thousands are not."
-    )
+    _show(found, picture, as_json)
 
 
 @app.command("census")
@@ -129,10 +148,9 @@ def difference(
     people: Annotated[int, typer.Option(help="How many people, each with one secret bit; all are attacked.")] = 1000,
     of: Annotated[
         str,
-        typer.Option(
-            "--of",
+        choice(
+            *("counts", "means"),
             help="counts (of a secret bit) or means (of salaries, of which the largest is attacked).",
-            autocompletion=offered("counts", "means"),
         ),
     ] = "counts",
     bound: Annotated[int, typer.Option(help="The largest salary that counts, for means.")] = 2_000_000,
@@ -150,49 +168,58 @@ def difference(
             raise InputError("--bound", bound, "a whole number from 1 to 100,000,000")
         _show(difference_means(draw_salaries(people, bound), epsilon, bound=bound), picture, as_json)
         return
-    secret = np.asarray(random_questions(people, 1, SystemBits())[0] > 0)
-    _show(differencing(secret, epsilon), picture, as_json)
+    _show(differencing(draw_bits(SystemBits(), people), epsilon), picture, as_json)
 
 
 @app.command("membership")
 def membership(
     of: Annotated[
         str,
-        typer.Option(
-            "--of",
-            help="model (a trained network) or rows (a synthetic table).",
-            autocompletion=offered("model", "rows"),
-        ),
+        choice("model", "rows", help="model (a trained network) or rows (a synthetic table)."),
     ] = "model",
-    people: Annotated[int, typer.Option(help="How many made-up people are in the data.")] = 500,
+    people: Annotated[
+        int | None, typer.Option(help="How many made-up people are in the data: 500 for a model, 200 for rows.")
+    ] = None,
+    scores: Annotated[
+        Path | None,
+        typer.Option(help="Your own: a file with member,score, or member,loss, or model,row,member,loss."),
+    ] = None,
+    module: Annotated[
+        str | None, typer.Option(help="Your own: dotted name or .py file that defines rows, losses and fit.")
+    ] = None,
+    shadows: Annotated[int, typer.Option(help="Shadow models of the attack.")] = 16,
     epsilon: Epsilon = 1.0,
+    delta: Annotated[float, typer.Option(help="Delta that goes with epsilon, for your own.")] = 0.0,
     picture: Picture = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell who was in the data: of a model or of synthetic rows, made with and without a budget."""
-    ways = {"model": attack_model, "rows": attack_rows}
-    if of not in ways:
+    """Infer who was in the data of a model (by LiRA) or of synthetic rows, made with and without a budget."""
+    if of not in ("model", "rows"):
         raise InputError("--of", of, among=("model", "rows"))
+    own = [name for name, value in (("--scores", scores), ("--module", module)) if value is not None]
+    if len(own) > 1:
+        raise InputError("--module", module, "left out where --scores is given")
+    if own and people is not None:
+        raise InputError("--people", people, f"left out where {own[0]} is given")
     with working("making and attacking"):
-        found = ways[of](people, epsilon)
-    _drawn(roc_picture(found) if picture else None, picture)
-    if as_json:
-        show_json(found.to_dict())
-    else:
-        say(found.explain())
-
-
-@app.command("inversion")
-def inversion(
-    people: Annotated[int, typer.Option(help="How many made-up people the classifier tells apart.")] = 20,
-    epsilon: Epsilon = 1.0,
-    picture: Picture = None,
-    as_json: AsJson = False,
-) -> None:
-    """Draw people out of a network that knows them, with a public prior, made with and without a budget."""
-    with working("training and inverting"):
-        found = invert_faces(people, epsilon)
+        if scores is not None:
+            found = attack_scores(scores, epsilon=epsilon, delta=delta)
+        elif module is not None:
+            found = attack_module(module, epsilon=epsilon, delta=delta, shadows=shadows)
+        elif of == "rows":
+            found = attack_rows(200 if people is None else people, epsilon)
+        else:
+            found = attack_model(500 if people is None else people, epsilon, shadows=shadows)
     _show(found, picture, as_json)
+
+
+_command(
+    "inversion",
+    "Draw people out of a network that knows them, with a public prior, made with and without a budget.",
+    "training and inverting",
+    lambda people, epsilon: invert_faces(people, epsilon),
+    people=(Annotated[int, typer.Option(help="How many made-up people the classifier tells apart.")], 20),
+)
 
 
 @app.command("extract")
@@ -201,7 +228,10 @@ def extract(
     secrets: Annotated[int, typer.Option(help="In how many of them a secret code is planted, one to eight.")] = 4,
     epsilon: Epsilon = 8.0,
     also: Annotated[
-        list[float] | None, typer.Option(help="Another budget for the curve; again for each. 1 by default.")
+        list[float] | None,
+        typer.Option(
+            parser=_read_epsilon, metavar="NUMBER", help="Another budget for the curve; again for each. 1 by default."
+        ),
     ] = None,
     picture: Picture = None,
     as_json: AsJson = False,
@@ -258,31 +288,21 @@ def averages(
     _show(found, picture, as_json)
 
 
-@app.command("ratings")
-def ratings(
-    people: Annotated[int, typer.Option(help="How many made-up people rated films.")] = 2000,
-    epsilon: Epsilon = 1.0,
-    picture: Picture = None,
-    as_json: AsJson = False,
-) -> None:
-    """Find people in a table of film ratings without names, by a few that are public."""
-    with working("linking"):
-        found = link_ratings(people, epsilon)
-    _show(found, picture, as_json)
-
-
-@app.command("heatmap")
-def heatmap(
-    people: Annotated[int, typer.Option(help="How many made-up people run in the city.")] = 10_000,
-    guards: Annotated[int, typer.Option(help="How many run in each of two remote bases.")] = 12,
-    epsilon: Epsilon = 1.0,
-    picture: Picture = None,
-    as_json: AsJson = False,
-) -> None:
-    """See two bases in a heat map of runs, and not in one under a budget."""
-    with working("running"):
-        found = map_runs(people, guards, epsilon)
-    _show(found, picture, as_json)
+_command(
+    "ratings",
+    "Find people in a table of film ratings without names, by a few that are public.",
+    "linking",
+    lambda people, epsilon: link_ratings(people, epsilon),
+    people=(Annotated[int, typer.Option(help="How many made-up people rated films.")], 2000),
+)
+_command(
+    "heatmap",
+    "Find two bases in a heat map of runs, and fail to in one made under a budget.",
+    "running",
+    lambda people, guards, epsilon: map_runs(people, guards, epsilon),
+    people=(Annotated[int, typer.Option(help="How many made-up people run in the city.")], 10_000),
+    guards=(Annotated[int, typer.Option(help="How many run in each of two remote bases.")], 12),
+)
 
 
 def _pairs(option: str, text: str | None) -> dict[str, str]:
@@ -295,7 +315,7 @@ def _pairs(option: str, text: str | None) -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in parts}
 
 
-def _show(found: Any, path: Path | None, as_json: bool) -> None:
+def _show(found: AttackResult, path: Path | None, as_json: bool) -> None:
     """Draw what was found where asked, and say it."""
     _drawn(found.picture() if path else None, path)
     if as_json:

@@ -91,7 +91,7 @@ def noise(
 
 @app.command("budget")
 def budget(
-    within: Annotated[str, typer.Option(help="The half-width wanted, in steps.")],
+    within: Annotated[str, typer.Option(help="The half-width to reach, in steps.")],
     each: Each = 1,
     moved: Moved = 1,
     outputs: Outputs = 1,
@@ -114,14 +114,14 @@ def budget(
 def choose(
     epsilon: Annotated[str, typer.Option(help="Privacy loss of the choice.")],
     options: Annotated[int | None, typer.Option(help="How many options there are; not with --scores.")] = None,
-    scores: Annotated[str | None, typer.Option(help="Known scores, to see the chances: 2.1,3.9,0.")] = None,
+    scores: Annotated[str | None, typer.Option(help="Known scores, to show the probabilities: 2.1,3.9,0.")] = None,
     moved: Annotated[str, typer.Option("--sensitivity", help="How far one unit moves a score.")] = "1",
     monotone: Annotated[bool, typer.Option("--monotone", help="A unit moves all scores the same way.")] = False,
     method: Annotated[str, typer.Option(help="exponential or permute-and-flip.")] = "exponential",
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
 ) -> None:
-    """How far behind the best a choice of one option may be, from how many rows on that is little, and the chances."""
+    """How far behind the best option a private choice may be, how many rows make that small, and the probabilities."""
     known = [as_written(part.strip(), "--scores") for part in (scores or "").split(",") if part.strip()]
     if (options is None) == (not known):
         raise InputError("--options", Phrase("both" if known else "none"), "given, or --scores instead")
@@ -158,8 +158,9 @@ def odds(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """What an epsilon means: what your data adds to the belief that you are in it, and how well anyone can tell."""
-    guess = (1 + advantage(Pure(epsilon) if delta is None else Approx(epsilon, delta))) / 2
+    """What an epsilon means: how far your data can change a belief about you, and how well anyone can guess."""
+    # Of a pure epsilon the best guess at 50:50 is the belief it leads to, which keeps a logarithm exact.
+    guess = posterior("0.5", epsilon).high if delta is None else (1 + advantage(Approx(epsilon, delta))) / 2
     # With a delta, beliefs have no bound that always holds; the best guess still has one.
     beliefs = (
         [posterior(belief, epsilon) for belief in (prior or ["0.001", "0.02", "0.1", "0.5"])] if delta is None else []
@@ -169,7 +170,7 @@ def odds(
         show_json({"posteriors": moves, "best_guess": float(guess), "sentences": [b.sentence() for b in beliefs]})
         return
     if beliefs:
-        rows = [[percent(b.prior), percent(b.low, direction="down"), percent(b.high, direction="up")] for b in beliefs]
+        rows = [[percent(b.prior), percent(b.low, 3, "down"), percent(b.high, 3, "up")] for b in beliefs]
         show_table(
             f"epsilon = {epsilon}",
             ["believed without your data", "at least with it", "at most with it"],
@@ -179,7 +180,7 @@ def odds(
         say(beliefs[0].sentence())
     say(
         "Someone at 50:50 on whether you are in the data, who without your data would guess right half the time, "
-        f"is right at most {percent(guess, direction='up')} of the time with it."
+        f"is right at most {percent(guess, 3, 'up')} of the time with it."
     )
 
 
@@ -190,7 +191,7 @@ def convert(
     rho: Rho = None,
     as_json: AsJson = False,
 ) -> None:
-    """One way of counting in terms of the others."""
+    """Convert between pure epsilon, zCDP and (epsilon, delta)."""
     from discreet.core.loss import ZCDP
 
     if (epsilon is None) == (rho is None):

@@ -46,7 +46,7 @@ def _deliver(answer: CensusRelease, given: Mapping[str, Any]) -> None:
         show_json({**whole.to_dict(), "files": [str(path) for path in written]})
         return
     if table is not None:
-        show_release(table)
+        show_release(table, str(part))
     else:
         _show(answer)
     for path in written:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import import_module
 from typing import Any, cast
 
@@ -12,50 +13,72 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from discreet.apps.cli.examples import adorn
+from discreet.apps.cli.panels import PanelGroup
 
-__all__ = ["COMMANDS", "CommandGroup", "Commands"]
+__all__ = ["AS_JSON", "COMMANDS", "SECTIONS", "VERBS", "CommandGroup", "Commands"]
 
+AS_JSON: ContextVar[bool] = ContextVar("AS_JSON", default=False)
+"""Whether a program reads what the command prints: then nothing is said to people."""
 _KIND = "jobs:job_app"
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "init": ("init:init", "Write a schema to fill in."),
-    "check": ("check:check", "What of the data does not fit its schema: for the custodian alone."),
-    "plan": ("ask:plan", "What a question would cost and how far its answers may be off."),
-    "ask": ("ask:ask", "Ask, after showing the price."),
-    "sql": ("ask:sql", "Ask in SQL."),
-    "limits": ("ask:limits", "Buy help in choosing limits on each person."),
-    "risk": ("risk:risk", "How anonymous a table is."),
+    "check": ("check:check", "List what in the data does not fit its schema: for the custodian only."),
+    "plan": ("ask:plan", "Show the price of a question and the expected error of its answers."),
+    "ask": ("ask:ask", "Ask a question, after showing its price."),
+    "sql": ("ask:sql", "Ask a question in SQL."),
+    "shell": ("shell:shell", "A prompt for SQL: it shows each plan and asks before spending."),
+    "limits": ("ask:limits", "Estimate privately what contribution limits would leave out."),
+    "risk": ("risk:app", "How easily people in a table are identified, and what coarsening costs: report, measure."),
     "serve": ("serve:serve", "Serve curators over HTTP."),
-    "demo": ("demo:demo", "See it: a table, three questions, a refusal."),
+    "doctor": ("doctor:doctor", "Check whether a server could run here: ledger, guard, data, permissions, clock."),
+    "help": ("help:help_", "Explain a term: epsilon, privacy budget, confidence interval and others."),
+    "demo": ("demo:demo", "A demonstration: two tables, a budget, answers, a refusal; then the same in a browser."),
     "batch": (_KIND, "Several questions with one price: plan, release, show."),
     "choose": (
         _KIND,
-        "The option with the highest score, as far as noise allows; scores are sums over rows, and are not told: plan, "
-        "release, show.",
+        "The option with the highest score, as far as noise allows; scores are sums over rows and are not published: "
+        "plan, release, show.",
     ),
     "stream": (_KIND, "The same question every period: plan, release, show."),
     "tree": (_KIND, "Hierarchies that add up, nation to block: plan, release, show, read."),
     "detail": (_KIND, "Population groups, in as much detail as their size allows: plan, release, show, read."),
     "census": (_KIND, "Persons and households in tables that agree: plan, release, show."),
-    "flows": (_KIND, "Who goes where, and when: flows that add up: plan, release, show."),
+    "flows": (_KIND, "Flows by origin, destination and time that add up: plan, release, show."),
     "mobility": ("mobility:mobility", "From a file of trips with times to half-hour tables that add up."),
-    "commute": (_KIND, "Made-up rows of origin and destination: plan, release, show, lodes, prior."),
+    "commute": (_KIND, "Synthetic rows of origin and destination: plan, release, show, lodes, prior."),
     "synth": (_KIND, "Synthetic tables: plan, release, show, report, fit."),
     "relations": (_KIND, "Synthetic parents and child rows, with a key: plan, release, show."),
-    "train": (_KIND, "Models with an epsilon: plan, release, show, card, predict, images, baseline."),
+    "train": (_KIND, "Models trained with differential privacy: plan, release, show, card, predict, images, baseline."),
     "search": (_KIND, "Models tuned privately: plan, release, show."),
-    "loads": (_KIND, "Loads of a power grid, hidden: plan, release, show."),
+    "loads": (_KIND, "Loads of a power grid, protected: plan, release, show."),
+    "hide": ("hide:app", "Private numbers, each hidden up to a distance: plan, release, show."),
     "survey": ("survey:app", "Surveys randomised on the respondent's device."),
     "releases": ("ledger:releases_app", "Stored releases, read again for free: list, show, publish, decide."),
     "ledger": ("ledger:ledger_app", "Budgets and charges: show, verify, raise, ..."),
     "calibrate": ("calibrate:app", "Noise for a budget, and what an epsilon means."),
-    "attack": ("attack:app", "Attacks to run and to show, and to see failing under a budget."),
+    "attack": ("attack:app", "Run attacks, and see them fail under a privacy budget."),
     "audit": ("audit:app", "Try to refute privacy claims."),
-    "token": ("serve:token_app", "Tokens of a server: create, list, revoke."),
+    "jobs": ("queue:jobs_app", "Long jobs of a server: list, cancel."),
+    "token": ("token:token_app", "Tokens of a server: create, list, rotate, cap, revoke."),
 }
 """Where each command lies, as `module:name` of this package, and what the list of commands says of it.
 
 A kind of job that is not named here has its commands all the same.
 """
+SECTIONS: Mapping[str, tuple[str, ...]] = {
+    "Start": ("demo", "init", "check", "help"),
+    "Questions": ("plan", "ask", "sql", "shell", "limits"),
+    "Other kinds of release": (
+        *("batch", "choose", "stream", "tree", "detail", "census", "flows", "mobility", "commute"),
+        *("synth", "relations", "train", "search", "loads", "hide"),
+    ),
+    "Budgets and releases": ("ledger", "releases", "serve", "token", "jobs", "doctor"),
+    "Surveys, risks and audits": ("survey", "risk", "attack", "audit", "calibrate"),
+}
+"""How the list of commands is divided."""
+_KINDS_OF_JOB = "Other kinds of release"
+VERBS = {"hidden": "hide"}
+"""Kinds of job whose commands have another name."""
 
 
 class Commands(Mapping[str, Any]):
@@ -82,7 +105,7 @@ def _other_kinds() -> list[str]:
     """Kinds of job that the table does not name."""
     from discreet.curator import KINDS
 
-    return [name for name, kind in KINDS.items() if kind.sent and name not in COMMANDS]
+    return [name for name, kind in KINDS.items() if kind.sent and VERBS.get(name, name) not in COMMANDS]
 
 
 def _command(name: str) -> Any:
@@ -101,7 +124,7 @@ def _command(name: str) -> Any:
     return cast(TyperGroup, get_command(app)).commands[name]
 
 
-class CommandGroup(TyperGroup):
+class CommandGroup(PanelGroup):
     """A group over the table: to list the commands, or to complete the name of one, none of them is loaded."""
 
     def __init__(self, **settings: Any) -> None:
@@ -113,9 +136,13 @@ class CommandGroup(TyperGroup):
         return list(self.commands)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """The list that --help shows."""
-        with self._listed():
-            super().format_commands(ctx, formatter)
+        """The list that --help shows, by section; kinds of job that the table does not name are with the others."""
+        for title, names in SECTIONS.items():
+            others = _other_kinds() if title == _KINDS_OF_JOB else []
+            rows = [(name, COMMANDS[name][1]) for name in names if name in COMMANDS]
+            rows += [(name, self.commands[name].get_short_help_str(80)) for name in others]
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         """Names of commands, and options."""

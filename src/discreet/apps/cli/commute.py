@@ -26,6 +26,9 @@ _PAGE = Annotated[
 ]
 
 
+_ALL = "--out FOLDER writes all."
+
+
 def _check(given: Mapping[str, Any]) -> None:
     TABLES.check(given)
     fit_to_write(given["page"], "--page", (".html",))
@@ -52,9 +55,9 @@ def _deliver(answer: Any, given: Mapping[str, Any]) -> None:
         return
     if area.profile is not None:
         say(f"Who works in {area.name}")
-        show_release(area.profile)
+        show_release(area.profile, "profile", _ALL)
     say(f"Where people who work in {area.name} live")
-    show_release(area.homes)
+    show_release(area.homes, "homes", _ALL)
     for path in written:
         say(f"Wrote {path}")
 

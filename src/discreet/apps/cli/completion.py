@@ -11,11 +11,12 @@ from typing import Any
 
 import typer
 
+from discreet.data.expression.node import quoted
 from discreet.errors import DiscreetError
+from discreet.ledger.budget import QUESTIONS
 from discreet.query.function import listed_functions
-from discreet.query.notation import quoted
 
-__all__ = ["allotments", "columns", "datasets", "offered", "outputs", "releases"]
+__all__ = ["allotments", "choice", "columns", "datasets", "offered", "outputs", "releases"]
 
 Offering = Callable[[typer.Context, str], list[str]]
 
@@ -31,6 +32,12 @@ def offered(*words: str) -> Offering:
         return [word for word in words if word.startswith(incomplete)]
 
     return those
+
+
+def choice(*words: str, help: str, flags: tuple[str, ...] = (), other: str = "") -> Any:
+    """An option that takes one of a few words, which its help shows; `other` is what else it takes."""
+    shown = "|".join((*words, other) if other else words)
+    return typer.Option(*flags, help=help, metavar=f"[{shown}]", autocompletion=offered(*words))
 
 
 def columns(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -56,7 +63,7 @@ def outputs(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def allotments(ctx: typer.Context, incomplete: str) -> list[str]:
     """Allotments of the declared budget; a budget that is not divided has one, for questions."""
-    names = _table(_table(_schema(ctx), "budget"), "allotments") or {"questions": {}}
+    names = _table(_table(_schema(ctx), "budget"), "allotments") or {QUESTIONS: {}}
     return _sorted(name for name in names if name.startswith(incomplete))
 
 
@@ -82,14 +89,17 @@ def _columns(ctx: typer.Context) -> list[str]:
 
 
 def _schema(ctx: typer.Context) -> dict[str, Any]:
+    try:
+        return tomllib.loads(_schema_path(ctx).read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # a shell that waits for words is no place to complain
+        return {}
+
+
+def _schema_path(ctx: typer.Context) -> Path:
     from discreet.curator.setup import schema_path
 
     data, named = ctx.params.get("data"), ctx.params.get("schema") or os.environ.get("DISCREET_SCHEMA")
-    try:
-        path = schema_path(data if isinstance(data, str) else "", named)
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # a shell that waits for words is no place to complain
-        return {}
+    return schema_path(data if isinstance(data, str) else "", named)
 
 
 def _table(declared: Any, name: str) -> dict[str, Any]:
@@ -105,7 +115,7 @@ def _books(ctx: typer.Context) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            place = str(find_ledger(None, "discreet.toml", ctx.params.get("ledger")))
+            place = str(find_ledger(None, _schema_path(ctx), ctx.params.get("ledger")))
         return Ledger.open(place) if "://" not in place and Path(place).is_file() else None
     except DiscreetError:
         return None

@@ -23,21 +23,21 @@ from discreet.ledger.ledger import Ledger
 from discreet.ledger.location import public_address
 from discreet.ledger.quote import price_text
 
-__all__ = ["acknowledge", "create", "move"]
+__all__ = ["acknowledge", "create", "losses", "move"]
 
 # The guard saw what was spent, and not what a budget was lowered to, or that it was closed.
-_BUDGETS = "Budgets are as these books have them: lower or close again what was lowered or closed since."
+_BUDGETS = "Budgets are as this ledger records them: lower or close again what was lowered or closed since."
 
 
 def create(
     ledger: LedgerAddress = None,
     anew: Annotated[
-        bool, typer.Option("--anew", help="Even where a ledger was kept that is gone: its budgets begin again.")
+        bool, typer.Option("--anew", help="Even if an earlier ledger was lost: its budgets start anew.")
     ] = False,
     who: Who = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a ledger, once. Nothing else makes one: a ledger that is missing is an error, not a new budget."""
+    """Create a ledger, once. No other command creates one: a missing ledger is an error, not a new budget."""
     place = ledger_address(ledger)
     try:
         Ledger.open(place)
@@ -53,9 +53,7 @@ def create(
 
 def acknowledge(
     why: Why,
-    reopen: Annotated[
-        bool, typer.Option("--reopen", help="Open books again whose move to another ledger failed.")
-    ] = False,
+    reopen: Annotated[bool, typer.Option("--reopen", help="Reopen a ledger whose move to another one failed.")] = False,
     write_off: Annotated[
         list[str] | None,
         typer.Option(
@@ -67,7 +65,7 @@ def acknowledge(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take a ledger that is not the one last seen, such as one restored from a copy.
+    """Accept a ledger that is not the one last seen, such as one restored from a copy.
 
     What its guard saw spent beyond the last record they have in common is charged now: a restored copy gives no budget
     back. Where the guard is lost, say what to write off. What is open ends, for its answers may have been seen:
@@ -89,9 +87,9 @@ def acknowledge(
     amounts = _amounts(opened, discrepancy, write_off)
     if not yes:
         problem = f"This ledger is not the one last seen here: {discrepancy.problem}."
-        losses = _losses(opened, discrepancy, discrepancy.lost) if discrepancy.mark is not None else []
+        lines = losses(opened, discrepancy, discrepancy.lost) if discrepancy.mark is not None else []
         ends = "Releases without an outcome are closed; streams go no further."
-        confirm([problem, *losses, ends, _BUDGETS], "Take it?")
+        confirm([problem, *lines, ends, _BUDGETS], "Take it?")
     added = opened.acknowledge(who=person(who), why=told, write_off=amounts)
     charges = [record for record in added if record.kind == "charge"]
     closed = [record.release for record in added if record.kind == "failure"]
@@ -110,7 +108,7 @@ def acknowledge(
         show_json({"problem": discrepancy.problem, "charged": charged, "closed": closed, "head": head})
         return
     say("Acknowledged, and that is on record.")
-    for line in _losses(opened, discrepancy, [(record.dataset, record.allotment, record.charge) for record in charges]):
+    for line in losses(opened, discrepancy, [(record.dataset, record.allotment, record.charge) for record in charges]):
         say(line)
     if closed:
         say("Closed, for their answers may have been seen: " + ", ".join(closed) + ".")
@@ -137,11 +135,11 @@ def _amounts(opened: Ledger, discrepancy: Discrepancy, named: list[str] | None) 
     if named or not sys.stdin.isatty():
         if not named:
             allowed = "everything, nothing or DATASET/ALLOTMENT=AMOUNT[,DELTA] for each allotment"
-            hint = f"{discrepancy.problem}: what was spent and is not recorded here, nobody knows. Nothing was changed."
+            hint = f"{discrepancy.problem}: what was spent and is not recorded here is unknown. Nothing was changed."
             raise InputError("--write-off", MISSING, allowed, hint[0].upper() + hint[1:])
         return amounts
     typer.echo(f"This ledger is not the one last seen here: {discrepancy.problem}.", err=True)
-    typer.echo("What was spent and is not recorded here, nobody knows. What is to be written off?", err=True)
+    typer.echo("What was spent and is not recorded here is unknown. How much is to be written off?", err=True)
     for name in opened.datasets():
         for one in opened.standing(name):
             if one.left.amount or one.left.delta:
@@ -168,7 +166,7 @@ def move(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Carry a ledger over to an empty one, and close it: at no moment can both be spent from.
+    """Move a ledger to an empty one, and close it: at no moment can both be spent from.
 
     Records, hashes, release ids and answers stay what they are. The old ledger can still be read.
     """
@@ -195,10 +193,10 @@ def move(
     say(f"Head: {end.sequence} {end.hash}")
 
 
-def _losses(opened: Ledger, discrepancy: Discrepancy, lost: Sequence[tuple[str, str, Charge]]) -> list[str]:
+def losses(opened: Ledger, discrepancy: Discrepancy, lost: Sequence[tuple[str, str, Charge]]) -> list[str]:
     """What acknowledging charges, or that nobody knows."""
     if discrepancy.mark is None and not lost:
-        return ["What was spent and is not on these books, nobody knows. Nothing is charged for it."]
+        return ["What was spent and is not recorded on this ledger is unknown. Nothing is charged for it."]
     if not lost:
         return ["Nothing that was spent is missing: nothing is charged."]
     return ["Charged for what is missing:"] + [

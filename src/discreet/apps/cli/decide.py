@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from discreet.apps.cli.assume import read_groups
 from discreet.apps.cli.completion import releases
 from discreet.apps.cli.options import LedgerAddress, open_ledger
 from discreet.apps.cli.output import AsJson, fit_to_draw, fit_to_write, progress, say, show_json
 from discreet.curator import read_release
-from discreet.errors import MISSING, InputError, Phrase
+from discreet.errors import MISSING, InputError
 
 __all__ = ["decide"]
 
 
 def decide(
     release: Annotated[str, typer.Argument(help="Release id of a table or a hierarchy.", autocompletion=releases)],
-    fund: Annotated[float | None, typer.Option(help="Amount that is dealt in proportion to the numbers.")] = None,
+    fund: Annotated[float | None, typer.Option(help="Amount that is distributed in proportion to the numbers.")] = None,
     threshold: Annotated[float | None, typer.Option(help="Limit that regions are above or below.")] = None,
     by: Annotated[
         str | None,
-        typer.Option(help="Groups to tell it by: a key, a wider level, size, or a CSV file of region,group."),
+        typer.Option(help="Groups to break it down by: a key, a wider level, size, or a CSV file of region,group."),
     ] = None,
     level: Annotated[str | None, typer.Option(help="Of a hierarchy: the level to decide by, if not the last.")] = None,
     output: Annotated[str | None, typer.Option(help="Of a table: the output to decide by, if not the first.")] = None,
@@ -39,9 +39,10 @@ def decide(
     ledger: LedgerAddress = None,
     as_json: AsJson = False,
 ) -> None:
-    """What noise and post-processing alone do to a decision by published numbers: at no cost.
+    """Show how noise and post-processing alone change a decision made with published numbers: at no cost.
 
-    Of a fund: how much goes elsewhere than by the true numbers. Of a threshold: the chance of being on the wrong side.
+    For a fund: how much is distributed differently than by the true numbers. For a threshold: the
+    probability of being on the wrong side.
     """
     fit_to_write(out, "--out", (".csv",))
     fit_to_draw(picture, "--picture")
@@ -58,7 +59,7 @@ def decide(
             raise InputError(f"--{name}", how[name], "left out for a release of this kind")
     with progress():
         try:
-            decision = found.decide(fund=fund, threshold=threshold, by=_groups(by), **how)
+            decision = found.decide(fund=fund, threshold=threshold, by=read_groups(by), **how)
         except InputError as problem:
             raise problem.about(f"--{problem.field}") from None
     if out is not None:
@@ -72,20 +73,3 @@ def decide(
     for path in (out, picture):
         if path is not None:
             say(f"Wrote {path}")
-
-
-def _groups(by: str | None) -> Any:
-    """A name, or the content of a file with a group for each region."""
-    if by is None or not by.lower().endswith(".csv"):
-        return by
-    path = Path(by)
-    if not path.is_file():
-        raise InputError("by", by, "a CSV file that exists, a key, a level or size")
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = [row for row in csv.reader(file) if row]
-    except (UnicodeDecodeError, csv.Error):
-        raise InputError("by", path.name, "a CSV file of region,group with a header, in UTF-8") from None
-    if not rows or any(len(row) != 2 for row in rows):
-        raise InputError("by", Phrase(f"{path.name} with other columns"), "a CSV file of region,group with a header")
-    return dict(rows[1:])

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from discreet.errors import MISSING, InputError
+from discreet.ledger import decision
 from discreet.ledger.record import Head
 
 __all__ = ["Who", "Why", "Yes", "check_reason", "confirm", "head_values", "person"]
@@ -17,7 +18,7 @@ __all__ = ["Who", "Why", "Yes", "check_reason", "confirm", "head_values", "perso
 Who = Annotated[
     str | None, typer.Option(envvar="DISCREET_WHO", help="Who decides; the user of this system by default.")
 ]
-Why = Annotated[str, typer.Option(help="The reason; goes on the record.")]
+Why = Annotated[str, typer.Option(help="The reason; recorded on the ledger.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before the change.")]
 
 
@@ -33,9 +34,7 @@ def confirm(lines: Iterable[str], question: str) -> None:
 
 def check_reason(why: str) -> str:
     """The reason itself, which must say something."""
-    if not why.strip():
-        raise InputError("--why", why, "a reason, in words: it is recorded", "Nothing was changed.")
-    return why
+    return decision.check_reason(why, "--why")
 
 
 def person(who: str | None) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.apps.cli.completion import offered
+from discreet.apps.cli.completion import choice, offered
 from discreet.apps.cli.output import (
     TWO_KINDS,
     fit_to_write,
@@ -105,7 +105,7 @@ def _deliver_tables(answer: Any, given: Mapping[str, Any]) -> None:
             continue
         if len(tables) > 1:
             say(name)
-        show_release(table)
+        show_release(table, name)
     for path in written:
         say(f"Wrote {path}")
 
@@ -115,10 +115,7 @@ TABLES = Delivery({"out": (_FOLDER, None)}, _deliver_tables, _check_folder, show
 # --- hierarchies -----------------------------------------------------------------------------------------------------
 
 _LEVELS = Annotated[Path | None, typer.Option(help="Folder for one file a level.")]
-_FORMAT = Annotated[
-    str,
-    typer.Option("--format", help="Format of the files: parquet or csv.", autocompletion=offered("parquet", "csv")),
-]
+_FORMAT = Annotated[str, choice("parquet", "csv", flags=("--format",), help="Format of the files.")]
 _MAP = Annotated[Path | None, typer.Option("--map", help="Also write a map with intervals to this HTML file.")]
 _GEOMETRY = Annotated[
     Path | None, typer.Option(help="GeoJSON or TopoJSON file with the shapes of regions, for the map.")
@@ -132,7 +129,7 @@ _COMPARE = Annotated[
         help="Put another release beside this one on the map (ID or NAME=ID; read: a folder), or a method; repeat."
     ),
 ]
-_LABEL = Annotated[str, typer.Option(help="What this release is called beside others: 2020, say.")]
+_LABEL = Annotated[str, typer.Option(help="Name of this release beside others, such as 2020.")]
 
 
 def _methods(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -161,7 +158,7 @@ ShareOf = Annotated[str | None, typer.Option(help="With --sum: the share that it
 _SIMULATION = Annotated[
     bool,
     typer.Option(
-        "--simulation", help="Try its method out: people placed in empty regions, and bias by size of a region."
+        "--simulation", help="Simulate its method: people placed in empty regions, and bias by size of a region."
     ),
 ]
 _REPLICATES = Annotated[
@@ -288,11 +285,11 @@ def _deliver_tree(answer: TreeRelease, given: Mapping[str, Any]) -> None:
         show_json({**whole.to_dict(), **found, "files": [str(path) for path in written]})
         return
     if table is not None:
-        show_release(table)
+        show_release(table, str(part))
     if figure is not None:
         say_figure(figure, str(asked), given["share_of"])
     if tried is not None:
-        say(f"Tried out on a table that might be the true one: {tried}")
+        say(f"Simulated on a plausible table: {tried}")
     if table is not None or figure is not None or tried is not None:
         for path in written:
             say(f"Wrote {path}")

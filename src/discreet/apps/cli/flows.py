@@ -47,7 +47,7 @@ def _show(answer: Tables, cells: list[list[str]]) -> None:
     for name, table in answer.items():
         if name not in long:
             say(name)
-            show_release(table)
+            show_release(table, name)
     if "cells" in long:
         table = answer["cells"]
         say("busiest cells")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -14,19 +15,24 @@ import typer
 from discreet.apps.cli.options import Data, Table
 from discreet.apps.cli.output import number_of, say, working
 from discreet.core.unit import Unit
-from discreet.curator.setup import dataset_name
-from discreet.data.csv_file import header_problem, read_first_line
-from discreet.data.layout import Layout
-from discreet.data.skeleton import skeleton
+from discreet.curator.schema_draft import (
+    ROW,
+    draft_schema,
+    header_doubt,
+    other_delimiter,
+    unit_of,
+    with_delimiter,
+    with_names,
+)
+from discreet.curator.setup import STATE, dataset_name
 from discreet.data.source import Source, source_of
-from discreet.errors import GIVEN, MISSING, InputError, Phrase
+from discreet.errors import MISSING, InputError
 
 __all__ = ["init"]
 
-_ROW = "row"
 _QUESTIONS = {
     "groups": "In how many groups of a question (counties, months) may one person count? More mean more noise",
-    "rows": "As how many rows may one person count in a group? What is beyond is left out",
+    "rows": "With how many rows may one person count in a group? Further rows are left out",
 }
 
 
@@ -45,22 +51,27 @@ def init(
         str | None, typer.Option("--names", help="The columns of a CSV file without a header line: NAME,NAME,...")
     ] = None,
     delimiter: Annotated[
-        str | None, typer.Option(help="What divides the values of a CSV file, if not a comma: ';', '|' or 'tab'.")
+        str | None, typer.Option(help="Delimiter of a CSV file, if not a comma: ';', '|' or 'tab'.")
     ] = None,
     types: Annotated[
         bool,
         typer.Option(
-            "--types", help="Read the values of columns of text, to guess their types. Types become public; values not."
+            "--types",
+            help="Read the values of text columns to guess their types. The types become public; values do not.",
         ),
     ] = False,
     unit: Annotated[
         str | None,
-        typer.Option(help="Who is protected: the column that identifies a person, or `row` if each row is another."),
+        typer.Option(
+            help="Who is protected: the column that identifies a person, or `row` if each row is a different person."
+        ),
     ] = None,
     groups: Annotated[int | None, typer.Option(help="In how many groups of a question one person counts.")] = None,
     rows: Annotated[
         int | None,
-        typer.Option(help="As how many rows one person counts in a group; of --unit row, how many one has at most."),
+        typer.Option(
+            help="With how many rows one person counts in a group; with --unit row, how many one person has at most."
+        ),
     ] = None,
 ) -> None:
     """Write a schema to fill in. It is made of column names and stored types; no value is looked at without --types.
@@ -71,99 +82,70 @@ def init(
     if out.exists():
         raise InputError("--out", str(out), "a file that does not exist yet", "Nothing was written.")
     source = source_of(data, table)
-    if delimiter is not None:
-        source = replace(source, layout=_layout(source, delimiter))
-    elif source.kind == "csv" and columns is None:
-        _check_delimiter(source)
-    if source.kind == "csv":
-        source = replace(source, names=_names(source, data, header, columns))
-    elif header is not None or columns is not None:
-        raise InputError(
-            "--header" if columns is None else "--names", GIVEN, "left out unless the data is a CSV or TSV file"
-        )
-    names = list(source.columns())
-    protected = _unit(names, unit, groups, rows)
-    guessed, layout = _guessed(source, protected) if types else ({}, {})
-    text = skeleton(source, name or table or dataset_name(data), protected, guessed, layout)
+    with _options():
+        if delimiter is not None:
+            source = with_delimiter(source, delimiter)
+        elif columns is None and (other := other_delimiter(source)) is not None:
+            allowed = f"given: its first line is one value, unless {other!r} divides it"
+            hint = f"Nothing was written. Add --delimiter {shlex.quote(other)}, or ',' if it is one column."
+            raise InputError("delimiter", MISSING, allowed, hint)
+        if source.kind == "csv" or header is not None or columns is not None:
+            source = _named(source, data, header, columns)
+        names = list(source.columns())
+        protected = _unit(names, unit, groups, rows)
+    with working("reading") if types else nullcontext():
+        draft = draft_schema(source, name or table or dataset_name(data), protected, types=types)
     try:
-        out.write_text(text, encoding="utf-8")
+        out.write_text(draft.text, encoding="utf-8")
     except OSError as problem:
         raise InputError("--out", str(out), f"a file that can be written ({problem.strerror})") from None
-    say(f"Wrote {out}: {len(names)} column{'s' * (len(names) != 1)}. Fill in every '?', then:")
-    if types:
+    if draft.guessed is not None:
         say(
-            f"Its values were read here to guess the types of {number_of(len(guessed), 'column')}, and how numbers and "
-            "days are written: that is in the schema, which is public. No bound and no value was taken from the data."
+            f"Its values were read here to guess the types of {number_of(draft.guessed, 'column')}, and how numbers "
+            "and days are written: that is in the schema, which is public. No bound and no value was taken from the "
+            "data."
         )
-    named = "" if out == Path("discreet.toml") else f" --schema {shlex.quote(str(out))}"
-    say(f"discreet plan {shlex.quote(data)} count --epsilon 0.1{named}")
-    for warning in _odd(names):
+    for warning in draft.warnings:
         say(f"Look at the header: {warning}")
+    say(f"Wrote {out}: {len(names)} column{'s' * (len(names) != 1)}. Fill in every '?', then:")
+    here, file = out == Path("discreet.toml"), shlex.quote(str(out))
+    say(f"discreet check {shlex.quote(data)}{'' if here else f' {file}'}")
+    ledger = out.parent / STATE / "ledger.db"  # where it is looked for beside a schema
+    if not os.environ.get("DISCREET_LEDGER") and not ledger.exists():
+        say("discreet ledger create" + (f" --ledger {shlex.quote(str(ledger))}" if out.parent != Path() else ""))
+    say(f"discreet plan {shlex.quote(data)} count --epsilon 0.1{'' if here else f' --schema {file}'}")
 
 
-def _guessed(source: Source, unit: Unit) -> tuple[dict[str, str], dict[str, str]]:
-    from discreet.apps.cli.check import types_of  # reads rows: loaded when that was asked for
-
-    with working("reading"):
-        return types_of(source, unit.column)
-
-
-def _layout(source: Source, delimiter: str) -> Layout:
-    """How the file is written, as far as the options say it."""
-    if source.kind != "csv":
-        raise InputError("--delimiter", GIVEN, "left out unless the data is a CSV or TSV file", "Nothing was written.")
+@contextmanager
+def _options() -> Iterator[None]:
+    """What is wrong, said of the option."""
     try:
-        return Layout(delimiter={"tab": "\t"}.get(delimiter, delimiter))
+        yield
     except InputError as problem:
-        raise problem.about("--delimiter") from None
+        if problem.field in ("delimiter", "names", "header", "unit", "groups", "rows"):
+            raise problem.about(f"--{problem.field}") from None
+        raise
 
 
-def _check_delimiter(source: Source) -> None:
-    """Refuse a file of one column whose first line another delimiter divides."""
-    path = source.place.paths()[0]
-    if len(source.first_line()) == 1:
-        for other in (";", "\t", "|"):
-            if len(read_first_line(path, other)) > 1:
-                shown = "tab" if other == "\t" else other
-                allowed = f"given: its first line is one value, unless {shown!r} divides it"
-                hint = f"Nothing was written. Add --delimiter {shlex.quote(shown)}, or ',' if it is one column."
-                raise InputError("--delimiter", MISSING, allowed, hint)
-
-
-def _names(source: Source, data: str, header: bool | None, columns: str | None) -> tuple[str, ...]:
-    """The names given for a file without a header line; none once its first line was said to be one."""
-    if columns is not None:
-        if header:
-            raise InputError("--names", GIVEN, "left out where the file has a header line", "Nothing was written.")
-        names, first = tuple(name.strip() for name in columns.split(",")), source.first_line()
-        if len(names) != len(first):  # here the custodian looks at it; afterwards no line decides anything
-            allowed = f"one name for each column: the first line of the file has {len(first)} values"
-            hint = "Nothing was written. They are the names of its columns, in the order of the file."
-            raise InputError("--names", Phrase(f"{len(names)} names"), allowed, hint)
-        return names
-    first = source.first_line()
-    if header is False:
-        return tuple(f"column_{number}" for number in range(1, len(first) + 1))
-    if header is None:
-        problem = header_problem(first)
+def _named(source: Source, data: str, header: bool | None, columns: str | None) -> Source:
+    """The source with names for its columns; its first line holds them once that was said."""
+    if source.kind == "csv" and columns is None and header is None:
+        problem = header_doubt(source)
         if problem is not None or not sys.stdin.isatty():
             allowed = "given: the first line of the file would be written into the schema, which is public"
             hint = (
                 "Nothing was written. Add --header if that line holds the names of the columns; if it holds values, "
                 "--no-header, or --names with the names in the order of the file."
             )
-            raise InputError("--header", MISSING, allowed + (f" ({problem})" if problem else ""), hint)
+            raise InputError("header", MISSING, allowed + (f" ({problem})" if problem else ""), hint)
         typer.echo(f"The first line of {data} would be written into the schema, which is public.", err=True)
         typer.confirm(
-            f"Does it hold the names of its {len(first)} columns, not somebody's values?", abort=True, err=True
+            f"Does it hold the names of its {len(source.first_line())} columns, not somebody's values?",
+            abort=True,
+            err=True,
         )
-    return ()
-
-
-def _odd(names: list[str]) -> Iterator[str]:
-    """What a header looks like when the file is not what its ending says."""
-    if any("\0" in name for name in names):
-        yield "it is UTF-16 or no text at all. Save the file as UTF-8."
+        header = True
+    return with_names(source, header=bool(header), names=columns)
 
 
 def _unit(names: list[str], unit: str | None, groups: int | None, rows: int | None) -> Unit:
@@ -172,22 +154,15 @@ def _unit(names: list[str], unit: str | None, groups: int | None, rows: int | No
         if not sys.stdin.isatty():
             hint = (
                 "Nothing was written. Add --unit with the name of the column that identifies a person, and --groups "
-                "and --rows, how much of one person counts; or --unit row if every row is another person."
+                "and --rows, how much of one person counts; or --unit row if every row is a different person."
             )
-            raise InputError("--unit", MISSING, "given: it says who is protected", hint)
+            raise InputError("unit", MISSING, "given: it says who is protected", hint)
         unit = str(
-            typer.prompt(f"Who is protected: which column identifies a person ({_ROW}: each row is another)", err=True)
+            typer.prompt(f"Who is protected: which column identifies a person ({ROW}: each row is another)", err=True)
         )
-    if unit == _ROW:
-        if _ROW in names:
-            hint = "Nothing was written. Rename the column, or name another one."
-            raise InputError("--unit", unit, "unambiguous: it is also the name of a column", hint)
-        if groups is not None:
-            raise InputError("--groups", GIVEN, "left out unless the unit is a person", "Nothing was written.")
-        return Unit() if rows is None else Unit(rows=rows)
-    if unit not in names:
-        raise InputError("--unit", unit, f"{_ROW}, or a column", "Nothing was written.", among=names)
-    return Unit(unit, groups=_limit("groups", groups), rows=_limit("rows", rows))
+    if unit == ROW or unit not in names:
+        return unit_of(names, unit, groups, rows)
+    return unit_of(names, unit, _limit("groups", groups), _limit("rows", rows))
 
 
 def _limit(limit: str, given: int | None) -> int:
@@ -199,5 +174,5 @@ def _limit(limit: str, given: int | None) -> int:
             "Nothing was written. --groups says in how many groups of a question one person counts, --rows as how many "
             "rows in each: 1 and 1 if everybody has one row, more if people come back. What is beyond is left out."
         )
-        raise InputError(f"--{limit}", MISSING, "given where the unit is a person", hint)
+        raise InputError(limit, MISSING, "given where the unit is a person", hint)
     return int(typer.prompt(_QUESTIONS[limit], type=int, err=True))

@@ -13,12 +13,15 @@ import typer
 
 from discreet.apps.cli import options as shared
 from discreet.apps.cli.ask import ReleaseId, Why, Yes
-from discreet.apps.cli.completion import columns, offered, releases
+from discreet.apps.cli.assume import DECISION, show_offer
+from discreet.apps.cli.completion import choice, columns, releases
 from discreet.apps.cli.delivery import Delivery, in_shell
-from discreet.apps.cli.output import AsJson, confirm_spending, progress, say, show_json
+from discreet.apps.cli.output import AsJson, confirm_spending, progress, say_plan, show_json
 from discreet.curator import Curator, Draft, read_release
+from discreet.curator.kinds import KINDS
 from discreet.errors import InputError
 from discreet.query.ask import Ask, Option, options
+from discreet.query.forms import TEXT
 
 __all__ = ["Commands"]
 
@@ -37,6 +40,8 @@ class Commands:
     """Names of further commands, for the help."""
     aliases: tuple[str, ...] = ()
     """Other words for `release`, which are not listed."""
+    decided: bool = False
+    """Whether plans can be tried out on a decision."""
 
     def app(self) -> typer.Typer:
         """The application with all of them."""
@@ -51,13 +56,16 @@ class Commands:
     def _plan(self) -> Callable[..., None]:
         def plan(**given: Any) -> None:
             offer = self._offer(given)
-            if given["as_json"]:
+            if self.decided:
+                show_offer(offer, given, self._spelled(str(offer)))
+            elif given["as_json"]:
                 show_json(offer.to_dict())
             else:
-                say(self._spelled(str(offer)))
+                say_plan(self._spelled(str(offer)))
 
         plan.__doc__ = f"The price and the expected error of {self.noun}. Spends nothing, reads nothing."
-        return shared.with_signature(plan, {**self._asked(), "as_json": (AsJson, False)})
+        more = DECISION if self.decided else {}
+        return shared.with_signature(plan, {**self._asked(), **more, "as_json": (AsJson, False)})
 
     def _release(self) -> Callable[..., None]:
         def release(**given: Any) -> None:
@@ -65,6 +73,7 @@ class Commands:
             offer = self._offer(given)
             if not given["yes"]:
                 confirm_spending(self._spelled(str(offer)))
+            KINDS[self.ask.kind].prepare()
             with self.watch(offer.plan):
                 answer = offer.release(release=given["identity"], why=given["why"])
             self.delivery.deliver(answer, given)
@@ -94,9 +103,10 @@ class Commands:
         fields = {name: _parameter(one) for name, one in options(self.ask).items() if one.shell}
         needed = {name: one for name, one in fields.items() if one[1] is shared.REQUIRED}
         prices = {name: one for name, one in shared.PRICES.items() if name in self.ask.prices}
-        grid = self.ask.subject == "grid"
-        sources = {name: one for name, one in shared.SOURCES.items() if not (grid and name == "table")}
-        data = (shared.GridData if grid else shared.Data, shared.REQUIRED)
+        subject = self.ask.subject
+        sources = {name: one for name, one in shared.SOURCES.items() if subject == "table" or name != "table"}
+        kinds = {"table": shared.Data, "grid": shared.GridData, "values": shared.ValuesData}
+        data = (kinds[subject], shared.REQUIRED)
         return {"data": data, **needed, **fields, **prices, **sources}
 
     def _offer(self, given: dict[str, Any]) -> Any:
@@ -146,8 +156,11 @@ def _parameter(one: Option) -> tuple[Any, Any]:
     flags = [_flag(flag) for flag in one.flags or (one.name,)]
     if one.form.text is bool and one.default is True:
         flags = [f"{flag}/--no-{flag[2:]}" for flag in flags]
-    completing = columns if one.names_columns else offered(*one.choices) if one.choices else None
-    said = typer.Option(*flags, help=f"{one.help}.", autocompletion=completing)
+    if one.choices:
+        other = "MODULE:OBJECT" if one.form.code is not None else "" if one.form is TEXT else "..."
+        said = choice(*one.choices, flags=tuple(flags), help=f"{one.help}.", other=other)
+    else:
+        said = typer.Option(*flags, help=f"{one.help}.", autocompletion=columns if one.names_columns else None)
     if one.form.repeated:
         return Annotated[list[str] | None, said], shared.REQUIRED if one.required else None
     if one.form.text is bool:

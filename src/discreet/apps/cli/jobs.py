@@ -53,7 +53,8 @@ def _commands(kind: str) -> Commands:
         case "stream":
             return Commands(ask, "the next period of a stream", "The same question every period", TABLES)
         case "tree":
-            return Commands(ask, "a hierarchy", "Hierarchies that add up, nation to block", TREE, more=("read",))
+            about = "Hierarchies that add up, nation to block"
+            return Commands(ask, "a hierarchy", about, TREE, more=("read",), decided=True)
         case "detail":
             from discreet.apps.cli.detail import GROUPS
 
@@ -66,11 +67,11 @@ def _commands(kind: str) -> Commands:
         case "flows":
             from discreet.apps.cli.flows import FLOWS
 
-            return Commands(ask, "flows", "Who goes where, and when: flows that add up", FLOWS)
+            return Commands(ask, "flows", "Flows by origin, destination and time that add up", FLOWS)
         case "commute":
             from discreet.apps.cli.commute import COMMUTE
 
-            about = "Made-up rows of origin and destination"
+            about = "Synthetic rows of origin and destination"
             return Commands(ask, "synthetic commuters", about, COMMUTE, more=("lodes", "prior"))
         case "synth":
             return Commands(ask, "synthetic rows", "Synthetic tables", ROWS, more=("report", "fit"), aliases=("run",))
@@ -82,13 +83,15 @@ def _commands(kind: str) -> Commands:
             from discreet.apps.cli.train import show_training
 
             more = ("card", "predict", "images", "baseline")
-            return Commands(ask, "a model", "Models with an epsilon", MODEL, show_training, more, aliases=("run",))
+            return Commands(
+                ask, "a model", "Models trained with differential privacy", MODEL, show_training, more, aliases=("run",)
+            )
         case "search":
             return Commands(ask, "the best of several models", "Models tuned privately", MODEL)
         case "loads":
             from discreet.apps.cli.loads import LOADS
 
-            return Commands(ask, "loads of a grid", "Loads of a power grid, hidden", LOADS)
+            return Commands(ask, "loads of a grid", "Loads of a power grid, protected", LOADS)
         case _:  # a kind that needs nothing of its own: its releases are tables
             about = (ask.__doc__ or "").partition("\n")[0].rstrip(".")
             return Commands(ask, f"a {KINDS[kind].noun}", about, TABLES)

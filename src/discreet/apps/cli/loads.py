@@ -20,7 +20,7 @@ _AC = Annotated[
     bool, typer.Option("--ac", help="Move released loads until AC optimal power flow converges for them: free.")
 ]
 _FACTOR = Annotated[float, typer.Option(help="With --ac: the power factor of every load, which is public.")]
-_GRID = Annotated[Path | None, typer.Option(help="With --ac: the grid file, of which the grid is read.")]
+_GRID = Annotated[Path | None, typer.Option(help="With --ac: the grid file; only the grid is read from it.")]
 
 
 _PLOT = Annotated[

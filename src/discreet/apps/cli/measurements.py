@@ -41,7 +41,9 @@ def read() -> Callable[..., None]:
                 raise problem.about(f"--{problem.field}") from None
         TREE.deliver(answer, given)
 
-    tree_read.__doc__ = "Tables, sums and maps made of noisy measurements: by any method, without a ledger, at no cost."
+    tree_read.__doc__ = (
+        "Compute tables, sums and maps from noisy measurements: by any method, without a ledger, at no cost."
+    )
     more = {"rules": (_RULES, None), "confidence": (_SURE, None)}
     delivered = {**TREE.parameters, **TREE.shown, "as_json": (AsJson, False)}
     return shared.with_signature(tree_read, {"folder": (_FOLDER, shared.REQUIRED), **more, **delivered})
@@ -62,7 +64,7 @@ def read_detail() -> Callable[..., None]:
         GROUPS.deliver(answer, given)
 
     detail_read.__doc__ = (
-        "The table, sums and a map made of noisy measurements of groups: without a ledger, at no cost."
+        "Compute the table, sums and a map from noisy measurements of groups: without a ledger, at no cost."
     )
     delivered = {**GROUPS.parameters, **GROUPS.shown, "as_json": (AsJson, False)}
     head = {"folder": (_FOLDER, shared.REQUIRED), "confidence": (_SURE, None)}

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from discreet.apps.cli.completion import allotments, columns, datasets, offered, outputs
+from discreet.apps.cli.commands import AS_JSON
+from discreet.apps.cli.completion import allotments, choice, columns, datasets, outputs
+from discreet.apps.server.durations import read_duration
 from discreet.curator import Curator, open_curator
 from discreet.curator.setup import find_ledger, schema_path
 from discreet.errors import MissingLedgerError
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.location import public_address
 from discreet.query.function import listed_functions
 
 __all__ = [
@@ -43,11 +48,14 @@ __all__ = [
     "Table",
     "Top",
     "TopK",
+    "ValuesData",
     "Where",
     "Within",
     "curator_at",
+    "duration",
     "ledger_address",
     "open_ledger",
+    "say_used",
     "with_signature",
 ]
 
@@ -66,22 +74,34 @@ def _written() -> list[str]:
 
 Data = Annotated[str, typer.Argument(help="CSV or Parquet file, glob or folder, DuckDB file, or postgresql://...")]
 GridData = Annotated[str, typer.Argument(help="Grid file: a MATPOWER case (.m) or a saved pandapower net (.json).")]
+ValuesData = Annotated[str, typer.Argument(help="CSV file with a private number on each line.")]
 Outputs = Annotated[
     list[str] | None,
     typer.Argument(
         help=f"What to compute: {', '.join(_written())}; "
-        "mean(COLUMN,private) searches for bounds; NAME=... names it. "
+        "mean(COLUMN,private) searches for bounds; mean([COLUMN,hours],norm=2) is of a vector; NAME=... names it. "
         "Names with signs in them may stand in double quotes: 'mean(\"pay, in €\")'.",
         autocompletion=outputs,
     ),
 ]
-SchemaFile = Annotated[str | None, typer.Option("--schema", envvar="DISCREET_SCHEMA", help="discreet.toml by default.")]
+SchemaFile = Annotated[
+    str | None,
+    typer.Option(
+        "--schema",
+        metavar="PATH",
+        envvar="DISCREET_SCHEMA",
+        help="The schema. By default the first there is of: NAME.toml beside the data NAME.csv; discreet.toml here; "
+        "discreet.toml beside the data.",
+    ),
+]
 LedgerAddress = Annotated[
     str | None,
     typer.Option(
         "--ledger",
+        metavar="PLACE",
         envvar="DISCREET_LEDGER",
-        help="A path or postgresql://...; .discreet/ledger.db beside the schema by default.",
+        help="The ledger: a path or postgresql://... By default the place that [ledger] in the schema names, or "
+        ".discreet/ledger.db beside the schema.",
     ),
 ]
 Dataset = Annotated[str | None, typer.Option(help="Only this dataset.", autocompletion=datasets)]
@@ -99,63 +119,81 @@ Groups = Annotated[
     list[str] | None,
     typer.Option(
         "--group",
-        help="Have no other groups than these: a value of each key, such as 'Oak,female'; repeat for more.",
+        help="Publish only these groups: a value of each key, such as 'Oak,female'; repeat for more.",
     ),
 ]
 GroupsOnly = Annotated[
     bool,
-    typer.Option("--groups-only", help="Only which groups there are, of discovered values; no numbers about them."),
+    typer.Option("--groups-only", help="Only list the discovered groups, without numbers about them."),
 ]
 Where = Annotated[str | None, typer.Option(help="Condition, such as \"age >= 18 and sex = 'female'\".")]
 LimitGroups = Annotated[
     int | None,
     typer.Option(help="In how many groups each person counts in this question, instead of what the schema states."),
 ]
-LimitRows = Annotated[int | None, typer.Option(help="As how many rows each person counts in a group of it.")]
+LimitRows = Annotated[int | None, typer.Option(help="With how many rows each person counts in a group.")]
 LimitRowsTotal = Annotated[
     int | None, typer.Option(help="With how many rows each person counts over all groups, drawn at random.")
 ]
-Epsilon = Annotated[str | None, typer.Option(help="Price of the whole question as pure epsilon.")]
-Rho = Annotated[str | None, typer.Option(help="Price as zCDP rho.")]
-Share = Annotated[str | None, typer.Option(help="Price as a share of the allotment, such as 0.1.")]
-Within = Annotated[str | None, typer.Option(help="Accuracy wanted: the half-width of every interval.")]
-Delta = Annotated[str | None, typer.Option(help="Beside the price, for discovered values: such as 1e-7.")]
+Epsilon = Annotated[str | None, typer.Option(metavar="NUMBER", help="Price of the whole question as pure epsilon.")]
+Rho = Annotated[str | None, typer.Option(metavar="NUMBER", help="Price as zCDP rho.")]
+Share = Annotated[str | None, typer.Option(metavar="NUMBER", help="Price as a share of the allotment, such as 0.1.")]
+Within = Annotated[
+    str | None,
+    typer.Option(metavar="NUMBER", help="Instead of a price, the accuracy: the half-width of every interval."),
+]
+Delta = Annotated[
+    str | None, typer.Option(metavar="NUMBER", help="In addition to the price, for discovered values: such as 1e-7.")
+]
 Top = Annotated[
     str | None,
     typer.Option("--top", help="Instead of outputs: the most common values of COLUMN.", autocompletion=columns),
 ]
 TopK = Annotated[int, typer.Option("--k", help="How many of them.")]
 Confidence = Annotated[float, typer.Option(help="Confidence of the intervals.")]
-Noise = Annotated[
-    str, typer.Option(help="auto, laplace or gaussian.", autocompletion=offered("auto", "laplace", "gaussian"))
-]
+Noise = Annotated[str, choice("auto", "laplace", "gaussian", help="Which noise is added.")]
 Allotment = Annotated[
     str | None,
-    typer.Option(help="Which part of the budget pays; needed only if there are several.", autocompletion=allotments),
+    typer.Option(
+        help="Which part of the budget pays; of several, `questions` unless given.", autocompletion=allotments
+    ),
 ]
 
 
 def curator_at(data: str, schema: str | None, ledger: str | None, table: str | None = None) -> Curator:
     """The curator of the data named on the command line; where there is no ledger, one is made after a yes."""
     declared = schema_path(data, schema)
+    place = find_ledger(data, declared, ledger)
+    say_used(place, declared)
     try:
-        return open_curator(data, declared, ledger=ledger, table=table)
+        return open_curator(data, declared, ledger=place, table=table)
     except MissingLedgerError as missing:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise
         typer.echo(str(missing), err=True)
-        typer.confirm("Was there never one? Make it now?", abort=True, err=True)
-        return open_curator(data, declared, ledger=ledger, table=table, create=True)
+        typer.confirm("If there never was one: create it now?", abort=True, err=True)
+        return open_curator(data, declared, ledger=place, table=table, create=True)
 
 
-def ledger_address(ledger: str | None) -> str:
-    """The ledger that is named, or the one of the schema in this folder."""
-    return str(find_ledger(None, "discreet.toml", ledger))
+def ledger_address(ledger: str | None, schema: str | None = None) -> str:
+    """The ledger that is named, or the one of the schema: the same rule for commands with data and without."""
+    named = schema or os.environ.get("DISCREET_SCHEMA")
+    return str(find_ledger(None, schema_path("", named), ledger))
 
 
-def open_ledger(ledger: str | None) -> Ledger:
+def open_ledger(ledger: str | None, schema: str | None = None) -> Ledger:
     """The ledger, which must exist: reading must not make an empty one."""
-    return Ledger.open(ledger_address(ledger))
+    place = ledger_address(ledger, schema)
+    say_used(place)
+    return Ledger.open(place)
+
+
+def say_used(ledger: str | Path | None = None, schema: Path | None = None) -> None:
+    """Which files a command uses: at a terminal, beside what it prints."""
+    if sys.stderr.isatty() and not AS_JSON.get():
+        said = [] if schema is None else [f"Schema: {schema}"]
+        said += [] if ledger is None else [f"Ledger: {public_address(ledger)}"]
+        typer.echo(". ".join(said), err=True)
 
 
 Parameters = Mapping[str, tuple[Any, Any]]
@@ -180,6 +218,21 @@ SOURCES: Parameters = {
     "ledger": (LedgerAddress, None),
     "table": (Table, None),
 }
+
+
+def duration(help: str, least: float = 0.0) -> Any:
+    """An option that takes a number of seconds, or a duration such as 10m."""
+
+    def read(value: object) -> float:
+        try:
+            seconds = read_duration(value)
+            if seconds >= least:
+                return seconds
+        except ValueError:
+            pass
+        raise typer.BadParameter(f"must be a duration of {least:g} s or more, such as 30 or 10m; got {value}.")
+
+    return typer.Option(help=help, parser=read, metavar="DURATION")
 
 
 def with_signature(function: Callable[..., None], parameters: Parameters) -> Callable[..., None]:

@@ -4,29 +4,34 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from discreet.apps.cli.completion import offered
+from discreet.apps.cli.completion import choice
+from discreet.apps.cli.table_width import fitting_columns, terminal_width, wrapped
 from discreet.core.filename import file_name
 from discreet.core.progress import listening, time_left
 from discreet.core.release import Release, percent
+from discreet.curator.release_id import short_ids
 from discreet.errors import MISSING, InputError, MissingExtraError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from discreet.core.publication import Publication
 
 __all__ = [
+    "FIRST",
+    "LONG",
     "TWO_KINDS",
     "AsJson",
     "Shape",
@@ -38,6 +43,7 @@ __all__ = [
     "plain",
     "progress",
     "say",
+    "say_plan",
     "show_bars",
     "show_json",
     "show_release",
@@ -47,12 +53,15 @@ __all__ = [
     "write_tables",
 ]
 
+LONG, FIRST = 200, 50
+"""Of a table with more rows than the one, as many as the other are printed."""
 TWO_KINDS = "each for one region, typical for many together"
 """What the two kinds of intervals of a hierarchy are for."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
 
 
+_FILE = 160  # characters: how wide tables are in a file
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -63,18 +72,24 @@ def plain(text: str) -> str:
 
 def console() -> Console:
     """Made anew each time: the streams may have been redirected since."""
-    wide = Console(highlight=False, soft_wrap=True)
-    return wide if wide.is_terminal else Console(highlight=False, soft_wrap=True, width=160)
+    from rich.console import Console  # many commands print lines alone
+
+    return Console(highlight=False, soft_wrap=True, width=terminal_width() or _FILE)
 
 
 def say(text: str = "") -> None:
     """A line for people."""
-    console().print(plain(text), markup=False)
+    typer.echo(plain(text))
+
+
+def say_plan(offer: object) -> None:
+    """What an offer says, in lines that fit the terminal."""
+    typer.echo(wrapped(plain(str(offer))))
 
 
 def confirm_spending(offer: object) -> None:
     """Show a plan and wait for a yes; where nobody can be asked, refuse and name the option that says it."""
-    typer.echo(str(offer), err=True)
+    typer.echo(wrapped(plain(str(offer))), err=True)
     if not sys.stdin.isatty():
         hint = "Add --yes to agree to the price beforehand. Nothing was spent."
         raise InputError("--yes", MISSING, "given where nobody can confirm", hint)
@@ -84,9 +99,10 @@ def confirm_spending(offer: object) -> None:
 @contextmanager
 def working(text: str) -> Iterator[None]:
     """A sign of life while something takes long: on stderr, on a terminal only."""
-    err = Console(stderr=True)
-    if err.is_terminal:
-        with err.status(text):
+    if sys.stderr.isatty():
+        from rich.console import Console
+
+        with Console(stderr=True).status(text):
             yield
     else:
         yield
@@ -95,12 +111,13 @@ def working(text: str) -> Iterator[None]:
 @contextmanager
 def progress() -> Iterator[None]:
     """Which stage the work is in and how long it may yet take: on stderr, on a terminal only."""
-    err = Console(stderr=True)
-    if not err.is_terminal:
+    if not sys.stderr.isatty():
         yield
         return
+    from rich.console import Console
+
     begun = time.monotonic()
-    with err.status("starting") as status:
+    with Console(stderr=True).status("starting") as status:
 
         def heard(stage: str, done: float | None) -> None:
             status.update(stage if done is None else f"{stage} {done:.0%}{time_left(time.monotonic() - begun, done)}")
@@ -140,31 +157,66 @@ def show_json(value: Any) -> None:
     typer.echo(json.dumps(value))
 
 
-def show_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: int = 0) -> None:
-    """A table; the last `numbers` columns are set right. Cells are shown as they are: square brackets style nothing."""
+def show_table(
+    title: str,
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    numbers: int = 0,
+    drop: Sequence[str] | None = None,
+    whole: str = "--json prints all.",
+) -> None:
+    """A table; the last `numbers` columns are set right. Cells are shown as they are: square brackets style nothing.
+
+    Where it is too wide, columns are left out in the order of `drop` (from the right, all but two, unless given),
+    which is said below it; `whole` says where they are.
+    """
+    from rich.cells import cell_len
+    from rich.table import Table
+    from rich.text import Text
+
+    cells = [[plain(cell) for cell in row] for row in rows]
+    names = [plain(name) for name in head]
+    order = range(len(head) - 1, 1, -1) if drop is None else [head.index(name) for name in drop]
+    widths = [max(map(cell_len, column)) for column in zip(names, *cells, strict=True)]
+    shown = fitting_columns(widths, terminal_width(), list(order))
     table = Table(title=Text(plain(title)) if title else None, title_justify="left", header_style="bold")
-    for place, name in enumerate(head):
-        table.add_column(Text(plain(name)), justify="right" if place >= len(head) - numbers else "left")
-    for row in rows:
-        table.add_row(*(Text(plain(cell)) for cell in row))
+    for place in shown:
+        table.add_column(Text(names[place]), justify="right" if place >= len(head) - numbers else "left")
+    for row in cells:
+        table.add_row(*(Text(row[place]) for place in shown))
     console().print(table)
+    if missing := [name or "bars" for place, name in enumerate(names) if place not in shown]:
+        say(wrapped(f"Columns not shown, to fit {terminal_width()} characters: {', '.join(missing)}. {whole}"))
 
 
 def paid(release: Release | Publication) -> str:
     """What a release cost, and whether that was now; what is left."""
-    cost = f"Cost: {release.cost}" + (", paid before: nothing was spent now" if release.replayed else "")
+    cost = f"Cost: {release.cost}" + (", paid earlier: nothing was spent now" if release.replayed else "")
     return f"{cost}. Left: {release.remaining}." if release.remaining else f"{cost}."
 
 
-def show_release(release: Release) -> None:
-    """A release with its intervals, its cost and what is left."""
+def show_release(release: Release, part: str = "", whole: str = "") -> None:
+    """A release with its intervals, its cost and what is left; of a long table, its first rows.
+
+    `part` is its name, where it is one of several; `whole` says where all of it is, if not under the id.
+    """
     head = release.head()
-    show_table("", head, release.cells(), numbers=len(head) - len(release.keys))
+    outputs = len(head) - len(release.keys)
+    order = list(reversed(head[len(release.keys) + 1 :] if len(set(head)) == len(head) else []))
+    named = f"{short_ids([release.id])[release.id]}{f' --part {shlex.quote(part)}' if part else ''}"
+    shown = whole or f"discreet releases show {named} --format csv prints all."
+    rows, many = release, len(release)
+    if many > LONG:
+        rows = replace(release, columns={name: values[:FIRST] for name, values in release.columns.items()})
+    show_table("", head, rows.cells(), numbers=outputs, drop=order, whole=shown)
+    if many > LONG:
+        say(wrapped(f"The first {FIRST} of {many:,} rows. {shown}"))
     for note in release.notes:
-        say(f"Note: {note}")
+        say(wrapped(f"Note: {note}"))
     told = f": {TWO_KINDS}" if "typical" in head else ""
     intervals = f"{percent(release.confidence)} confidence intervals (not simultaneous){told}. "
-    say(f"{intervals if release.outputs else ''}{paid(release)}")
+    say(wrapped(f"{intervals if release.outputs else ''}{paid(release)}"))
     say(f"Release {release.id}" + (f"; data version: {release.data}" if release.data else ""))
 
 
@@ -191,16 +243,12 @@ def show_bars(release: Release, output: str, width: int = 40) -> None:
             "\u2588" if i < low else "\u2593" if i < value else "\u2591" if i < high else " " for i in range(width)
         )
         lines.append([*cells[: len(release.keys)], bar, cells[len(release.keys) + release.outputs.index(output)]])
-    show_table("", [*release.keys, "", output], lines, numbers=1)
+    show_table("", [*release.keys, "", output], lines, numbers=1, drop=[""])
 
 
 Shape = Annotated[
     str,
-    typer.Option(
-        "--format",
-        help="table, csv, json or markdown.",
-        autocompletion=offered("table", "csv", "json", "markdown"),
-    ),
+    choice("table", "csv", "json", "markdown", flags=("--format",), help="How it is printed."),
 ]
 
 
@@ -229,4 +277,4 @@ def show_whole(whole: Any, shape: str, part: str, as_json: bool) -> None:
         elif shape == "markdown":
             typer.echo(table.to_markdown())
         else:
-            show_release(table)
+            show_release(table, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ from discreet.apps.cli.options import LedgerAddress, SchemaFile, open_ledger
 from discreet.apps.cli.output import AsJson, Shape, progress, show_whole
 from discreet.curator import kind_of
 from discreet.curator.desk import RecordDesk
+from discreet.curator.release_id import full_id
 from discreet.curator.request import read_how
 from discreet.curator.setup import read_setup, schema_path
 from discreet.errors import MISSING, InputError
@@ -28,21 +30,28 @@ def publish(
     method: Annotated[str | None, typer.Option(help="Another method: of a hierarchy, of synthetic rows.")] = None,
     rules: Annotated[Path | None, typer.Option(help="Other public facts about a hierarchy: a JSON file.")] = None,
     rows: Annotated[int | None, typer.Option(help="Another number of synthetic rows.")] = None,
-    beta: Annotated[str | None, typer.Option(help="Loads that cost within another share of the original.")] = None,
+    beta: Annotated[
+        str | None, typer.Option(help="Loads, or hidden numbers, that cost within another part of the original.")
+    ] = None,
     schema: SchemaFile = None,
-    grid: Annotated[Path | None, typer.Option(help="For loads: the grid file, of which the grid is read.")] = None,
+    grid: Annotated[Path | None, typer.Option(help="For loads: the grid file; only the grid is read from it.")] = None,
     ledger: LedgerAddress = None,
     who: Who = None,
     shape: Shape = "table",
     part: Annotated[str, typer.Option(help="Only the table of this name: a part of a batch, a level.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """What was measured for a release, published again: free, without data and without fresh noise.
+    """Publish again what was measured for a release: free, without reading data and without fresh noise.
 
-    The answer on record stays as it is; where there is none, because publishing failed, that of the plan is recorded.
+    The recorded answer stays as it is. If there is none because publishing failed, the answer of the plan is recorded.
     """
-    opened = open_ledger(ledger)
-    desk = _desk(opened, person(who), schema, grid)
+    opened = open_ledger(ledger, schema)
+    if grid is not None and not grid.is_file():
+        raise InputError("--grid", str(grid), "a grid file that exists", "Nothing was spent.")
+    release = full_id(opened, release, answered=False)
+    known = opened.find(release)
+    data = str(grid) if grid is not None else "" if known is None else known.charged.dataset
+    desk = _desk(opened, person(who), schema_path(data, schema), grid, release)
     given = {"confidence": confidence, "method": method, "rows": rows, "beta": beta}
     how = {name: value for name, value in given.items() if value is not None}
     if rules is not None:
@@ -52,13 +61,17 @@ def publish(
     show_whole(again, shape, part, as_json)
 
 
-def _desk(ledger: Ledger, who: str, schema: str | None, grid: Path | None) -> RecordDesk:
+def _desk(ledger: Ledger, who: str, schema: Path, grid: Path | None, release: str) -> RecordDesk:
     """What is on record and what is declared: nothing else is needed."""
-    if grid is not None and not grid.is_file():
-        raise InputError("--grid", str(grid), "a grid file that exists", "Nothing was spent.")
-    declared = read_setup(schema_path("" if grid is None else str(grid), schema)).schema
+    declared = read_setup(schema).schema
     if declared.subject == "table":
         return RecordDesk(ledger, who, declared)
+    from discreet.constraints.hidden.values import ValuesSchema
+
+    if isinstance(declared, ValuesSchema):
+        known = ledger.find(release)
+        asked: Any = {} if known is None else known.charged.query
+        return RecordDesk(ledger, who, replace(declared, names=tuple(asked.get("hidden", ()))))  # no file is needed
     from discreet.power.file import GridFile
     from discreet.power.schema import GridSchema
 

@@ -1,4 +1,4 @@
-"""`discreet serve` and `discreet token`: the curator over HTTP, and who may speak to it."""
+"""`discreet serve`: the curator over HTTP."""
 
 from __future__ import annotations
 
@@ -8,24 +8,26 @@ import socket
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from discreet.apps.cli.options import LedgerAddress, SchemaFile, curator_at, open_ledger
-from discreet.apps.cli.output import AsJson, say, show_json, show_table
-from discreet.errors import GIVEN, InputError, MissingExtraError
+from discreet.apps.cli.completion import choice
+from discreet.apps.cli.options import LedgerAddress, SchemaFile, curator_at, duration
+from discreet.apps.cli.output import say
+from discreet.apps.cli.token import TOKENS, Store
+from discreet.curator.setup import schema_path, state_folder
+from discreet.errors import GIVEN, MISSING, InputError, MissingExtraError
 
-__all__ = ["free_to_listen", "serve", "token_app"]
-
-token_app = typer.Typer(no_args_is_help=True, help="Tokens of a server: create, list, revoke.")
-
-Store = Annotated[Path, typer.Option("--tokens", envvar="DISCREET_TOKENS", help="File of the tokens.")]
-TOKENS = Path("discreet-tokens.db")
+__all__ = ["free_to_listen", "serve"]
 
 
 def serve(
-    data: Annotated[list[str], typer.Argument(help="One or more tables: files or postgresql://...")],
+    context: typer.Context,
+    data: Annotated[list[str] | None, typer.Argument(help="One or more tables: files or postgresql://...")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="A file that says all of this, server.toml; read again on SIGHUP.")
+    ] = None,
     schema: SchemaFile = None,
     ledger: LedgerAddress = None,
     tokens: Store = TOKENS,
@@ -38,18 +40,19 @@ def serve(
     ] = False,
     workers: Annotated[int, typer.Option(help="How many processes answer.", min=1, max=64)] = 1,
     busy: Annotated[
-        int, typer.Option(help="How many requests a process takes on at once; others are sent away.", min=1)
+        int, typer.Option(help="How many requests a process handles at once; further ones are refused.", min=1)
     ] = 128,
     rate: Annotated[float, typer.Option(help="How many requests a second one caller may make.", min=0.1)] = 20.0,
     seconds: Annotated[
-        float, typer.Option(help="How long a caller waits for an answer; after that it is fetched by its id.", min=0.1)
+        float, duration("How long a question may take; then it is stopped, and its cost stays spent.", 0.1)
+    ] = 600.0,
+    wait: Annotated[
+        float, duration("How long a caller waits for an answer; after that it is fetched by its id.", 0.1)
     ] = 60.0,
-    pace: Annotated[
-        float, typer.Option(help="Answers to releases leave at whole multiples of so many seconds.", min=0)
-    ] = 0.1,
+    pace: Annotated[float, duration("Record and show the ends of runs only at multiples of this.")] = 0.1,
     survey: Annotated[
         list[str] | None,
-        typer.Option(help="Also a survey, FILE or FILE=STORE, under /surveys/NAME/; repeat for more."),
+        typer.Option(help="Also serve a survey, FILE or FILE=STORE, under /surveys/NAME/; repeat for more."),
     ] = None,
     geometry: Annotated[
         str | None, typer.Option(help="GeoJSON or TopoJSON file with the shapes of regions, for maps.")
@@ -58,54 +61,91 @@ def serve(
         str | None, typer.Option(help="The address people see, such as https://curator.example, behind a proxy.")
     ] = None,
     access_log: Annotated[
-        str | None, typer.Option(help="File for a line a request, without values; - for standard error.")
+        str | None, typer.Option(help="Log file, one line for each request, without values; - for standard error.")
     ] = None,
+    log_format: Annotated[str, choice("text", "json", help="What a line of the log is.")] = "text",
+    drain: Annotated[
+        float, duration("How long requests and running jobs have to end once the server is stopped, such as 10m.")
+    ] = 5.0,
 ) -> None:
     """Serve curators over HTTP. Other machines need tokens and TLS; this one a token in the URL."""
     try:
+        from discreet.apps.server.config import Config, read_config
         from discreet.apps.server.launch import launched
         from discreet.apps.server.listener import run
-        from discreet.apps.server.settings import Settings
+        from discreet.apps.server.settings import Served, Settings
+        from discreet.apps.server.startup import announcing
         from discreet.apps.server.tokens import Tokens
         from discreet.apps.web.site import WORKER, add_pages
     except ImportError as missing:
         raise MissingExtraError("server", (missing.name or "fastapi").partition(".")[0]) from None
-    if (certificate is None) != (key is None):
-        raise InputError("--certificate", str(certificate), "given together with --key")
-    lasting = tokens.exists() and len(Tokens(tokens)) > 0
-    _check_reach(host, lasting, tls=certificate is not None, behind_proxy=behind_proxy)
-    if origin is not None and (not origin.startswith(("https://", "http://")) or origin.count("/") != 2):
-        raise InputError("--origin", origin, "a scheme and a host, such as https://curator.example")
-    settings = Settings(
-        data=tuple(data),
-        schema=schema,
-        ledger=ledger,
-        tokens=str(tokens),
-        jobs=str(tokens.with_name("discreet-jobs.db")),
-        surveys=tuple(survey or ()),
-        origin=origin,
-        access_log=access_log,
-        behind_proxy=behind_proxy,
-        rate=rate,
-        seconds=seconds,
-        pace=pace,
-        workers=workers,
-        geometry=geometry,
-    )
-    free_to_listen(host, port)
-    home = f"{'https' if certificate else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+    if config is not None:
+        _check_alone(context)
+        asked = read_config(config)
+    else:
+        if not data:
+            raise InputError("data", MISSING, "given: one or more tables, or a file of them by --config")
+        if (certificate is None) != (key is None):
+            raise InputError("--certificate", str(certificate), "given together with --key")
+        if origin is not None and (not origin.startswith(("https://", "http://")) or origin.count("/") != 2):
+            raise InputError("--origin", origin, "a scheme and a host, such as https://curator.example")
+        state = state_folder(schema_path(data[0], schema), data)
+        settings = Settings(
+            tables=tuple(Served(one, schema, ledger) for one in data),
+            tokens=str(tokens),
+            jobs=str(tokens.with_name("discreet-jobs.db")),
+            surveys=tuple(survey or ()),
+            origin=origin,
+            access_log=access_log,
+            log_format=log_format,
+            behind_proxy=behind_proxy,
+            rate=rate,
+            seconds=seconds,
+            wait=wait,
+            pace=pace,
+            drain=drain,
+            workers=workers,
+            geometry=geometry,
+            state=None if state is None else str(state),
+        )
+        asked = Config(settings, host, port, busy, drain, certificate, key)
+    settings, tls = asked.settings, asked.certificate is not None
+    kept = Path(settings.tokens)
+    lasting = (kept.exists() and len(Tokens(kept)) > 0) or settings.identity is not None
+    _check_reach(asked.host, lasting, tls=tls, behind_proxy=settings.behind_proxy)
+    free_to_listen(asked.host, asked.port)
+    home = f"{'https' if tls else 'http'}://{f'[{asked.host}]' if ':' in asked.host else asked.host}:{asked.port}"
     with ExitStack() as until_stopped:
         launch = None if lasting else until_stopped.enter_context(launched())
         if launch is not None:
             settings = replace(settings, tokens=str(launch.store), linked=True)
         service = settings.service(curator_at)
-        say(f"Serving {', '.join(service.curators)} on {home}/")
-        if launch is not None:
-            say(f"Open {launch.link(home)}")
-            say("That address is for you alone: whoever has it is the custodian, until the server is stopped.")
-        for one in service.surveys.values():
-            say(f"Survey for anyone at {home}{one.path}")
-        run(settings, service, host, port, pages=add_pages, worker=WORKER, certificate=certificate, key=key, busy=busy)
+
+        def listens() -> None:
+            say(f"Serving {', '.join(service.curators)} on {home}/")
+            if launch is not None:
+                say(f"Open {launch.link(home)}")
+                say("That address is for you alone: whoever has it is the custodian, until the server is stopped.")
+            for one in (survey for survey in service.surveys.values() if survey.open):
+                say(f"Survey for anyone at {home}{one.path}")
+
+        until_stopped.enter_context(announcing(asked.host, asked.port, listens, tls=tls))
+        how: dict[str, Any] = {
+            "certificate": asked.certificate,
+            "key": asked.key,
+            "busy": asked.busy,
+            "drain": asked.drain,
+        }
+        run(settings, service, asked.host, asked.port, pages=add_pages, worker=WORKER, **how)
+
+
+def _check_alone(context: typer.Context) -> None:
+    """What a file says is not said a second time on the command line."""
+    for one in context.command.params:
+        source = context.get_parameter_source(one.name or "")
+        if one.name != "config" and source is not None and source.name == "COMMANDLINE":
+            name = one.opts[0] if one.opts[0].startswith("-") else one.name or ""
+            raise InputError(name, GIVEN, "left out with --config: it stands in that file")
 
 
 def free_to_listen(host: str, port: int) -> None:
@@ -143,61 +183,6 @@ def _check_reach(host: str, lasting: bool, *, tls: bool, behind_proxy: bool) -> 
     if not local and not tls and not behind_proxy:
         hint = "Give --certificate and --key, or --behind-proxy if a proxy in front ends TLS."
         raise InputError("--host", host, "an address of this machine, as long as there is no TLS", hint)
-
-
-@token_app.command("create", epilog="Example: discreet token create ann --role analyst --allotment team")
-def create(
-    name: Annotated[str, typer.Argument(help="Whose it is; the ledger will say so.")],
-    role: Annotated[str, typer.Option(help="custodian, analyst or viewer.")] = "analyst",
-    allotment: Annotated[str | None, typer.Option(help="The only allotment it may spend from.")] = None,
-    ledger: Annotated[
-        str | None,
-        typer.Option(
-            envvar="DISCREET_LEDGER", help="A ledger that must have the allotment: a path or postgresql://..."
-        ),
-    ] = None,
-    tokens: Store = TOKENS,
-    as_json: AsJson = False,
-) -> None:
-    """Make a token. It is shown once; only its hash is kept. With --ledger the allotment is looked up there."""
-    from discreet.apps.server.tokens import Tokens
-
-    if allotment is not None and ledger is not None:
-        _check_allotment(allotment, ledger)
-    made = Tokens(tokens).create(name, role, allotment)
-    if as_json:
-        show_json({"name": name, "role": role, "allotment": allotment, "token": made})
-    else:
-        say(made)
-
-
-@token_app.command("list")
-def listed(tokens: Store = TOKENS, as_json: AsJson = False) -> None:
-    """Who has a token."""
-    from discreet.apps.server.tokens import Tokens
-
-    found = Tokens(tokens).listed()
-    if as_json:
-        show_json(found)
-    else:
-        rows = [[one["name"] or "", one["role"] or "", one["allotment"] or "any", one["made"] or ""] for one in found]
-        show_table("", ["name", "role", "allotment", "made"], rows)
-
-
-@token_app.command("revoke")
-def revoke(name: Annotated[str, typer.Argument(help="Whose token ends.")], tokens: Store = TOKENS) -> None:
-    """End a token at once."""
-    from discreet.apps.server.tokens import Tokens
-
-    Tokens(tokens).revoke(name)
-    say(f"The token of {name} opens nothing any more.")
-
-
-def _check_allotment(name: str, ledger: str) -> None:
-    opened = open_ledger(ledger)
-    there = {part.name for dataset in opened.datasets() for part in opened.account(dataset).budget.allotments}
-    if name not in there:
-        raise InputError("--allotment", name, hint="No token was made.", among=sorted(there))
 
 
 def _loopback(host: str) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["SHOWN", "check_more", "deliver_more", "fit", "sample_rows"]
 
 _CONDITIONS = Annotated[
-    bool, typer.Option("--conditions", help="Propose conditions that hardly a row meets, for --impossible.")
+    bool, typer.Option("--conditions", help="Propose conditions that almost no row meets, for --impossible.")
 ]
 _MARGINALS = Annotated[
     Path | None, typer.Option(help="File for the noisy marginals: .json, which synth fit makes rows of.")
@@ -61,7 +61,7 @@ def deliver_more(answer: SyntheticRelease, given: Mapping[str, Any]) -> dict[str
         found["conditions"] = [one.to_dict() for one in proposed]
         if not given["as_json"]:
             say(
-                "Conditions that hardly a row meets, to be confirmed by a person:"
+                "Conditions that almost no row meets, to be confirmed by a person:"
                 if proposed
                 else "No condition found."
             )

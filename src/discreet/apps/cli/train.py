@@ -7,6 +7,7 @@ steps, and a loss is shown only where a noisy one was paid for.
 from __future__ import annotations
 
 import csv
+import getpass
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,12 +20,14 @@ import typer
 from rich.console import Console
 
 from discreet.accounting.words import readable
-from discreet.apps.cli.completion import releases
-from discreet.apps.cli.options import LedgerAddress, open_ledger
-from discreet.apps.cli.output import AsJson, say, show_json
+from discreet.apps.cli.ask import ReleaseId, Yes
+from discreet.apps.cli.completion import datasets, releases
+from discreet.apps.cli.options import Allotment, LedgerAddress, open_ledger
+from discreet.apps.cli.output import AsJson, confirm_spending, say, show_json
 from discreet.core.progress import listening
 from discreet.curator import read_release
 from discreet.errors import MISSING, InputError
+from discreet.query.forms import names_in
 
 if TYPE_CHECKING:
     from discreet.learn.plan import TrainPlan
@@ -81,16 +84,47 @@ def card(
     public: Annotated[
         Path | None, typer.Option(help="CSV or Parquet file of public rows, to say how often it is right by group.")
     ] = None,
-    group: Annotated[str | None, typer.Option(help="With --public: the column of groups.")] = None,
+    private: Annotated[
+        Path | None, typer.Option(help="Instead, a file of private rows: counted with noise, for a price.")
+    ] = None,
+    group: Annotated[str | None, typer.Option(help="With --public or --private: the column of groups.")] = None,
+    groups: Annotated[
+        str | None, typer.Option(help="With --private: the groups, which are public, separated by commas.")
+    ] = None,
+    dataset: Annotated[
+        str | None, typer.Option(help="With --private: whose budget on the ledger pays.", autocompletion=datasets)
+    ] = None,
+    allotment: Allotment = None,
+    epsilon: Annotated[str | None, typer.Option(metavar="NUMBER", help="With --private: the price.")] = None,
+    rho: Annotated[str | None, typer.Option(metavar="NUMBER", help="With --private: the price as zCDP rho.")] = None,
+    release: ReleaseId = None,
+    yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """The model card: what the weights may give away, how that is known, and what is not known."""
-    released = read_release(open_ledger(ledger), identity, kind="train")
+    """The model card: what the weights may give away, how that is known, and what is not known.
+
+    With rows by group, also how often the model is right about each group.
+    """
+    books = open_ledger(ledger)
+    released = read_release(books, identity, kind="train")
     found = released.card()
-    if (public is None) != (group is None):
-        raise InputError("--public" if public is None else "--group", MISSING, "given: both, or neither")
+    if public is not None and private is not None:
+        raise InputError("--public", str(public), "left out with --private")
+    rows = public or private
+    if (rows is None) != (group is None):
+        raise InputError("--public" if rows is None else "--group", MISSING, "given: both, or neither")
     if public is not None and group is not None:
         found = found.with_groups(released.accuracy_by(_read(public), group))
+    if private is not None and group is not None:
+        if groups is None:
+            raise InputError("--groups", MISSING, "given with --private: they are public, and not read off the rows")
+        account = {"ledger": books, "dataset": dataset, "allotment": allotment, "release": release}
+        offer = released.private_accuracy(
+            _read(private), group, names_in(groups), epsilon=epsilon, rho=rho, who=getpass.getuser(), **account
+        )
+        if not yes:
+            confirm_spending(offer)
+        found = found.with_groups(offer.release())
     if as_json:
         show_json(found.to_dict())
     else:
@@ -104,10 +138,10 @@ def predict(
     model: Annotated[
         str | None, typer.Option(help="MODULE:OBJECT, the Model that was trained, where it is one of your own.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="CSV file for what the model tells.")] = None,
+    out: Annotated[Path | None, typer.Option(help="CSV file for the predictions.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """What a released model tells for rows in hand. Spends nothing; what is told of a row is as private as the row."""
+    """Predictions of a released model for rows you hold. Spends nothing; a prediction is as private as its row."""
     released = read_release(open_ledger(ledger), identity, kind="train")
     if released.encoding is None:
         raise InputError("identity", identity, "a model of a table: this one was trained on arrays")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.apps.cli.ask import ReleaseId, Yes
-from discreet.apps.cli.completion import columns, offered
+from discreet.apps.cli.completion import choice, columns
 from discreet.apps.cli.decision import confirm, person
-from discreet.apps.cli.options import Allotment, LedgerAddress, SchemaFile
+from discreet.apps.cli.options import Allotment, LedgerAddress, SchemaFile, say_used
 from discreet.apps.cli.output import AsJson, confirm_spending, fit_to_draw, fit_to_write, progress, say, show_json
 from discreet.curator.setup import find_ledger, read_schema_and_budget, schema_path
 from discreet.data.column import Category
@@ -29,7 +29,7 @@ _NAMES = ("classic", "wide", "mlp", "logistic")
 _Images = Annotated[
     str, typer.Argument(help="Folder with a folder of images (.png, .npy) for each class, or .npz with images, labels.")
 ]
-_Net = Annotated[str, typer.Option(help=f"Which net: {', '.join(_NAMES)}.", autocompletion=offered(*_NAMES))]
+_Net = Annotated[str, choice(*_NAMES, help="Which net.")]
 _Test = Annotated[
     str | None, typer.Option(help="Public images, laid out alike: how good the model is after each epoch.")
 ]
@@ -71,7 +71,7 @@ def images(
 ) -> None:
     """Train a net on images, under the budget that the schema declares. An image is what is protected.
 
-    What is not said of the recipe is that of the net (docs/guides/images.md). The account is opened by: discreet ledger
+    Settings that are not given are those of the net (docs/guides/images.md). The account is opened by: discreet ledger
     open.
     """
     _check_files(plot, out, test)
@@ -82,9 +82,12 @@ def images(
     from discreet.learn.image_files import read_images
     from discreet.learn.objective import cross_entropy
     from discreet.learn.presets import first_parameters, moved_copies, preset_named
+    from discreet.learn.programs import keep_programs
     from discreet.learn.recipe import Recipe
     from discreet.learn.trainer import train
 
+    place = find_ledger(folder, path, ledger)
+    say_used(place, path)
     preset = preset_named(net)
     said = {"lot": _amount(lot), "steps": steps, "epochs": _amount(epochs), "bound": bound, "rate": rate}
     found = read_images(folder, classes)
@@ -97,6 +100,7 @@ def images(
             f"{float(recipe.lot):,.6g} of {recipe.examples:,}, noise multiplier {float(recipe.multiplier):.5g}.\n"
             f"Costs epsilon = {float(recipe.epsilon(delta)):.4g} at delta = {delta}, charged before the first step."
         )
+    keep_programs()
     with progress():
         released = train(
             model.apply,
@@ -104,7 +108,7 @@ def images(
             first_parameters(model, seed),
             (found.x, found.y),
             recipe,
-            ledger=Ledger.open(find_ledger(folder, path, ledger)),
+            ledger=Ledger.open(place),
             dataset=declared.name,
             allotment=allotment,
             delta=delta,
@@ -129,8 +133,12 @@ def images(
 def baseline(
     folder: _Images,
     classes: Annotated[str, typer.Option(help="The classes: cat,dog.")],
+    public: Annotated[
+        str,
+        typer.Option(help="What the images are that you say are public: 'MNIST, by NIST'. It stays with the net."),
+    ],
     net: _Net = "classic",
-    lot: Annotated[int, typer.Option(help="Images of a step.")] = 128,
+    lot: Annotated[int, typer.Option(help="Images in a step.")] = 128,
     epochs: Annotated[float, typer.Option(help="Passes over the images.")] = 20,
     rate: _Rate = None,
     copies: Annotated[bool, typer.Option("--move", help="Move and mirror each image anew in every epoch.")] = False,
@@ -144,24 +152,28 @@ def baseline(
 ) -> None:
     """Train a net WITHOUT PRIVACY, on public images: what it can reach before a budget is spent on it."""
     _check_files(plot, out, test)
-    from discreet.learn.baseline import NOT_PRIVATE, train_baseline
+    from discreet.learn.baseline import NOT_PRIVATE, check_public, train_baseline
     from discreet.learn.image_files import read_images
     from discreet.learn.presets import first_parameters, moved_copies, preset_named
+    from discreet.learn.programs import keep_programs
     from discreet.learn.weights_file import names_of, write_weights
 
+    word = check_public(public, "--public")
     preset, names = preset_named(net), [name.strip() for name in classes.split(",")]
     found = read_images(folder, names)
     shown = _watched(test, names, found, None)
     if not yes:
-        confirm([f"{NOT_PRIVATE}. The weights may give away any image in {folder}."], "Are all of them public?")
+        many = f"{len(found.y):,} images in {folder}"
+        confirm([f"{NOT_PRIVATE}. The weights may give away any of the {many}: {word}."], "Are all of them public?")
     model = preset.net(found.shape, len(names))
+    keep_programs()
     with progress():
         trained = train_baseline(
             model.apply,
             first_parameters(model, seed),
             found.x,
             found.y,
-            public=True,
+            public=word,
             lot=lot,
             epochs=epochs,
             rate=preset.plain_rate if rate is None else rate,
@@ -169,16 +181,17 @@ def baseline(
             seed=seed,
             curve=shown,
         )
-    files = _written(shown, plot, f"{net}, not private")
+    said = {"label": trained.label, "public": word, "said_by": person(None), "images": str(len(found.y))}
+    files = _written(shown, plot, f"{net}, not private: {word}")
     if out is not None:
         import jax
 
         weights = dict(zip(names_of(trained.params), jax.tree.leaves(trained.params), strict=True))
-        files.append(write_weights(out, weights, {"protects": NOT_PRIVATE}))
+        files.append(write_weights(out, weights, {"protects": NOT_PRIVATE, **said}))
     if as_json:
-        show_json({"private": False, "label": NOT_PRIVATE, "curve": [] if shown is None else shown.to_dict()})
+        show_json({"private": False, **said, "curve": [] if shown is None else shown.to_dict()})
         return
-    say(NOT_PRIVATE)
+    say(trained.label)
     _told(shown, "")
     for file in files:
         say(f"Wrote {file}")
@@ -198,7 +211,7 @@ def _check_apart(folder: str, test: str | None) -> None:
         return
     here, there = Path(folder).resolve(), Path(test).resolve()
     if here == there or here in there.parents or there in here.parents:
-        hint = "Accuracy on private images would give them away, and is not paid for. Nothing was spent."
+        hint = "Accuracy on private images would reveal something about them, and is not paid for. Nothing was spent."
         raise InputError("--test", test, "public images, apart from those that are trained on", hint)
 
 

@@ -61,6 +61,10 @@ class RemoteCurator(Curator):
     def charges(self) -> dict[str, Any]:
         """Every charge: who, when, why, how much. For custodians."""
         found: dict[str, Any] = self.desk.transport.send(f"{self.desk.path}/ledger")
+        while after := found.pop("next", None):
+            more: dict[str, Any] = self.desk.transport.send(f"{self.desk.path}/ledger?after={after}")
+            found["records"] += more["records"]
+            found |= {"next": more["next"]} if "next" in more else {}
         return found
 
     def jobs(self) -> list[dict[str, Any]]:

@@ -54,6 +54,10 @@ class RemoteDesk:
             from discreet.power.schema import GridSchema  # a room that few datasets need
 
             return GridSchema.from_dict(entry)
+        if "values" in entry:
+            from discreet.constraints.hidden.values import ValuesSchema
+
+            return ValuesSchema.from_dict(entry)
         return Schema.from_dict(entry)
 
     @property

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 import urllib.parse
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from discreet.apps.client.transport import Transport, raised
+from discreet.core.progress import notify, showing
 from discreet.errors import BusyError, RunError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class RemoteJob(Generic[Made]):
 
     @property
     def state(self) -> str:
-        """waiting, running, done, failed or interrupted."""
+        """waiting, running, done, failed or cancelled."""
         return str(self.look()["state"])
 
     @property
@@ -60,14 +60,25 @@ class RemoteJob(Generic[Made]):
         found = self.look()["progress"]
         return None if found is None else float(found)
 
+    @property
+    def position(self) -> int | None:
+        """Its place in the queue, from 1, as long as it waits."""
+        found = self.look().get("position")
+        return None if found is None else int(found)
+
+    def cancel(self) -> dict[str, Any]:
+        """Cancel it: all that is known of it then. What it was charged stays spent; one that waits costs nothing."""
+        found: dict[str, Any] = self.transport.send(f"{self._path}/cancel", {})
+        return found
+
     def wait(self, seconds: float | None = None) -> Made:
-        """What it makes, when it is done; on a terminal, how far it is meanwhile.
+        """What it makes, when it is done; on a terminal and in a notebook, how far it is meanwhile.
 
         `RunError` if it fails, or is not done within `seconds`: then it still goes on, and can be waited for again.
         """
         end = None if seconds is None else time.monotonic() + seconds
         pause = _FIRST
-        with _shown() as show:
+        with showing():
             while True:
                 try:
                     found = self.look()
@@ -76,13 +87,15 @@ class RemoteJob(Generic[Made]):
                 match found["state"]:
                     case "done":
                         return self.read(self.release)
-                    case "failed" | "interrupted":
+                    case "failed" | "cancelled" | "interrupted":
                         said = str(found["problem"])
                         told = {"release": self.release}
                         raise raised(str(found.get("error") or "RunError"), said, told, said)
-                show(found["stage"], found["progress"])
+                notify(found["stage"], found["progress"])
                 if end is not None and time.monotonic() + pause > end:
-                    text = f"Job {self.release!r} is not done yet. Wait for it again by its id: job({self.release!r})."
+                    text = (
+                        f"Job {self.release!r} is not finished yet. Wait for it again by its id: job({self.release!r})."
+                    )
                     raise RunError(text, release=self.release)
                 time.sleep(pause)
                 pause = min(pause * 1.5, _MOST)
@@ -91,6 +104,9 @@ class RemoteJob(Generic[Made]):
 def segment(text: str) -> str:
     """A part of a path."""
     return urllib.parse.quote(text, safe="")
+
+
+_LATER = ("measured", "kind", "version", "unit", "price")  # which servers of earlier versions do not send
 
 
 def record(transport: Transport, dataset: str, release: str) -> tuple[Answer, str, str]:
@@ -109,20 +125,6 @@ def answer_from(found: dict[str, Any]) -> tuple[Answer, str, str]:
     charge = Charge(Fraction(found["charge"]["amount"]), Fraction(found["charge"]["delta"]))
     names = ("release", "dataset", "allotment", "digest", "mechanism", "time", "query", "result")
     data = DataVersion.from_json(found.get("data"))
-    later = {name: found[name] for name in ("measured", "kind", "version") if name in found}  # a server of 0.1 has none
+    later = {name: found[name] for name in _LATER if name in found}
     answer = Answer(**{name: found[name] for name in names}, **later, charge=charge, replayed=True, data=data)
     return answer, str(found["cost"]), str(found["remaining"])
-
-
-@contextmanager
-def _shown() -> Iterator[Callable[[str, float | None], None]]:
-    """Says how far work is: on stderr, on a terminal only."""
-    from rich.console import Console
-    from rich.text import Text
-
-    err = Console(stderr=True)
-    if not err.is_terminal:
-        yield lambda stage, done: None
-        return
-    with err.status("starting") as status:
-        yield lambda stage, done: status.update(Text(stage if done is None else f"{stage} {done:.0%}"))

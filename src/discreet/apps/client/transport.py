@@ -11,7 +11,18 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from discreet.errors import BudgetError, BusyError, DiscreetError, InputError, LedgerError, LossError, RunError
+from discreet.errors import (
+    BudgetError,
+    BusyError,
+    CapError,
+    DiscreetError,
+    InputError,
+    LedgerError,
+    LossError,
+    Phrase,
+    RunError,
+    SourceError,
+)
 from discreet.ledger.budget import Charge
 
 __all__ = ["Transport"]
@@ -87,11 +98,20 @@ def raised(error: str, said: str, told: dict[str, Any], otherwise: str, status: 
             return again
         case "LossError":
             return LossError(said)
-        case "BudgetError":
+        case "BudgetError" | "CapError":
             asked, left = (_charge(told.get(name)) for name in ("asked", "left"))
-            return BudgetError(said, asked=asked, left=left, allotment=str(told.get("allotment", "")))
+            how: dict[str, Any] = {"asked": asked, "left": left, "allotment": str(told.get("allotment", ""))}
+            return (
+                BudgetError(said, **how)
+                if error == "BudgetError"
+                else CapError(said, **how, frees=str(told.get("frees", "")))
+            )
         case "RunError":
             return RunError(said, release=str(told.get("release", "")))
+        case "SourceError":
+            down = SourceError("source", Phrase("nothing"), "data that can be reached")
+            down.args = (said,)
+            return down
         case "LedgerError":
             return LedgerError(said)
         case _:

@@ -52,12 +52,12 @@ def show() -> Lecture:
     for (origin, destination, window), count in zip(keys, cells["count"], strict=True):
         found[place[origin], place[destination], int(window.split("..")[0]) - _FIRST] = count
     agree = sum(cells["count"]) == sum(per_window) == total
-    plain = Laplace.for_epsilon(_EPSILON).expected_l1(1)
+    plain, off = Laplace.for_epsilon(_EPSILON).expected_l1(1), np.abs(found - true).mean()
     numbers = (
         Beside("pairs of origin and destination", "30,000", f"{len(_PLACES) ** 2:,} by {_LAST - _FIRST} half hours"),
         Beside("8:00-8:30, A, B", "34", f"{found[0, 1, 2]}, of {true[0, 1, 2]} invented ones"),
         Beside("cells, windows and total add up", "yes", "yes" if agree else "no"),
-        Beside("a cell is off by, on average", f"{plain:.2f} by plain noise", f"{np.abs(found - true).mean():.2f}"),
+        Beside("a cell is off by, on average", "not shown", f"{off:.2f} (plain noise: {plain:.2f})"),
     )
     tables = (("True", true), ("Released", found))
     panels = [image(title, _shades(counts[:_SHOWN, :_SHOWN, 2]), cell=9) for title, counts in tables]
