@@ -107,6 +107,48 @@ def long_books(report: Report, name: str, place: str, count: int) -> None:
     report.figure(f"{name}: verify {count} charges", "problems", len(found.problems), "", at_most=0)
 
 
+def growth(report: Report, name: str, place: str, sizes: tuple[int, ...]) -> None:
+    """CPU time of a charge, a look for an answer and a short verification on ledgers of ever more records."""
+    from fractions import Fraction
+
+    from discreet.core.unit import Unit
+    from discreet.core.wire import loss_to_json
+    from discreet.ledger.budget import Charge
+    from discreet.ledger.chain import write
+    from discreet.ledger.record import Record
+
+    ledger = Ledger.open(place, create=True)
+    ledger.create("visits", Budget(epsilon=10 * sizes[-1], delta="1e-6"), who="bench")
+    part = ledger.account("visits").budget.allotment(None)
+    loss = Pure(Fraction(1, 100))
+    told = {"dataset": "visits", "allotment": part.name, "unit": str(Unit()), "charge": Charge(part.price(loss).amount)}
+    for size in sizes:
+        with ledger._store.write() as writer:
+            for index in range(writer.head().sequence, size):
+                values = told | {"release": f"g{index}", "digest": f"d{index}", "loss": loss_to_json(loss)}
+                write(writer, Record.after(writer.head(), kind="charge", who="bench", **values))
+        ledger._guard.follow(ledger._store)
+        case = f"{name}: {size:,} records"
+        start = time.process_time()
+        found = ledger.verify()
+        report.figure(case, "verify, CPU", time.process_time() - start, "s")
+        report.figure(case, "problems", len(found.problems), "", at_most=0)
+        many = 50
+        for what, act in (
+            ("spend, CPU", lambda at: ledger.spend("visits", loss, release=at, who="bench", digest=at)),
+            ("answer looked for, CPU", lambda at: ledger.answered("visits", at)),
+            ("plain sum left, CPU", lambda at: ledger.pure_left("visits")),
+        ):
+            start = time.process_time()
+            for index in range(many):
+                act(f"{what} {size} {index}")
+            report.figure(case, what, 1000 * (time.process_time() - start) / many, "ms")
+        start = time.process_time()
+        found = ledger.verify(incremental=True)
+        report.figure(case, "verify --incremental, CPU", time.process_time() - start, "s")
+        report.figure(case, "records read again", found.records - found.after, "", at_most=many)
+
+
 def kept(report: Report) -> None:
     """What a question of 1,000 groups takes on the ledger: what was measured, and the answer made of it."""
     import numpy as np
@@ -149,6 +191,7 @@ def main() -> None:
         crowd(report, name, place(), each=40 if options.quick else 500)
         doors(report, name, place(), jobs=10 if options.quick else 50)
         long_books(report, name, place(), 10_000)
+        growth(report, name, place(), (1000, 10_000))
     kept(report)
 
 

@@ -23,12 +23,14 @@ from discreet import Allotment
 from discreet.core.wire import canonical
 from discreet.noise.bits import SystemBits
 from discreet.power.alternating import repair_ac
+from discreet.power.ask import LoadsAsk
 from discreet.power.grid import Grid
 from discreet.power.loads import Loads
 from discreet.power.matpower import Case
 from discreet.power.opf import Network
 from discreet.power.pandapower import ac_cost
 from discreet.power.plan import plan_loads
+from discreet.power.schema import PublicGrid
 from harness import Report, arguments, peak_megabytes, peer
 
 BUDGET = Allotment("questions", "pure", epsilon=100)
@@ -62,20 +64,9 @@ class Bench:
         return None if flow is None else abs(flow.cost / self.cost - 1)
 
     def plan(self, alpha, epsilon, cost):
-        return plan_loads(
-            self.grid,
-            self.name,
-            BUDGET,
-            alpha=round(alpha * self.loads.mean(), 3),
-            epsilon=Fraction(str(epsilon)),
-            beta=BETA,
-            cost=cost,
-            step=0.001,
-            highest=None,
-            highest_price=None,
-            cost_share=0.25,
-            confidence=0.95,
-        )
+        about = PublicGrid.of(self.name, round(alpha * self.loads.mean(), 3), self.grid)
+        ask = LoadsAsk(cost=cost, beta=BETA, step=0.001)
+        return plan_loads(about, ask, BUDGET, Fraction(str(epsilon)), 0.95)
 
 
 def feasible(network, loads):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +55,13 @@ def panel(altair: Any, values: list[dict[str, Any]], axis: str, title: str, tick
             "max:Q",
             title="largest error of a cell, of all rows",
             scale=altair.Scale(type="log", domain=[0.002, 0.2]),
-            axis=altair.Axis(values=[0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2], format="~g"),
+            axis=altair.Axis(values=[0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2], format="~g", titlePadding=26),
         ),
         color=altair.Color(
             "way:N",
             title=None,
             sort=list(COLOURS),
+            legend=altair.Legend(labelLimit=0),
             scale=altair.Scale(domain=list(COLOURS), range=list(COLOURS.values())),
         ),
     )
@@ -68,17 +70,18 @@ def panel(altair: Any, values: list[dict[str, Any]], axis: str, title: str, tick
 
 def heat(altair: Any, values: list[dict[str, Any]], figure: str) -> Any:
     """Rounds by picks: the figure of each pair, written into its square."""
+    key = itemgetter(figure)
     title = {"max": "largest error", "TV": "mean distance (TV)"}[figure]
     base = altair.Chart(altair.InlineData(values=values), title=f"ADULT, 64 triples, epsilon {LOW:g}: {title}").encode(
         x=altair.X("rounds:O", title="rounds (T)", axis=altair.Axis(labelAngle=0)),
-        y=altair.Y("picks:O", title="marginals chosen in a round (K)"),
+        y=altair.Y("picks:O", title="marginals chosen in a round (K)", axis=altair.Axis(titlePadding=14)),
     )
     shades = altair.Scale(scheme="blues", reverse=False)
     boxes = base.mark_rect().encode(color=altair.Color(f"{figure}:Q", legend=None, scale=shades))
-    middle = float(np.median([one[figure] for one in values]))
+    middle = float(np.mean([one[figure] for one in (min(values, key=key), max(values, key=key))]))
     words = base.mark_text(fontSize=11).encode(
         text=altair.Text(f"{figure}:Q", format=".3f"),
-        color=altair.condition(f"datum.{figure} > {1.15 * middle}", altair.value("white"), altair.value("black")),
+        color=altair.condition(f"datum.{figure} > {middle}", altair.value("white"), altair.value("black")),
     )
     return (boxes + words).properties(width=300, height=190)
 
@@ -111,4 +114,5 @@ def draw(runs: list[dict[str, Any]], path: Path) -> None:
         rows.append(
             altair.hconcat(heat(altair, grid, "max"), heat(altair, grid, "TV")).resolve_scale(color="independent")
         )
-    altair.vconcat(*rows).resolve_scale(color="independent").save(str(path))
+    whole = altair.vconcat(*rows).resolve_scale(color="independent")
+    whole.properties(padding={"left": 5, "top": 5, "bottom": 5, "right": 40}).save(str(path))  # fonts differ in width

@@ -131,16 +131,18 @@ def busy(report: Report, name: str, desk: Desk, seconds: float) -> None:
         Load(desk, 4, seconds / 4, "release", released)
         Load(desk, 1, seconds / 4, "plan", question).told(report, f"{name}: 1 client", "plans")
         Load(desk, clients, seconds, "plan", question).told(
-            report, f"{name}: {clients} clients", "plans", at_least=200, at_most=1
+            report, f"{name}: {clients} clients", "plans", at_least=400, at_most=1
         )
         Load(desk, 1, seconds / 4, "release", released).told(report, f"{name}: 1 client", "releases")
         Load(desk, clients, seconds, "release", released).told(
-            report, f"{name}: {clients} clients", "releases", at_least=50, at_most=2
+            report, f"{name}: {clients} clients", "releases", at_least=100, at_most=1.5
         )
         books = Ledger.open(desk.ledger, create=True)
         kept = [one.charged.release for one in books.releases("people") if one.answer is not None]
         again = lambda client, path, number: (f"{PATH}/releases/{kept[number % len(kept)]}",)  # noqa: E731
-        Load(desk, clients, seconds / 2, "", again).told(report, f"{name}: {clients} clients", "read again")
+        Load(desk, clients, seconds / 2, "", again).told(
+            report, f"{name}: {clients} clients", "read again", at_least=1000
+        )
     found = books.verify()
     report.figure(f"{name}: {clients} clients", "problems verify found", len(found.problems), "", at_most=0)
 
@@ -178,7 +180,7 @@ def memory(report: Report, name: str, desk: Desk, rounds: int, seconds: float, *
     with desk.server:
         Load(desk, clients, seconds / 2, "plan", question)
         Load(desk, clients, seconds / 2, "release", released)
-        for path, asked, most in (("plan", question, 1), ("release", released, 10)):
+        for path, asked, most in (("plan", question, 1), ("release", released, 5)):
             counts, held = [0], [desk.server.megabytes()]
             for _ in range(rounds):
                 counts.append(counts[-1] + len(Load(desk, clients, seconds, path, asked).times))

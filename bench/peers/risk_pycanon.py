@@ -13,4 +13,6 @@ start = time.process_time()
 k = anonymity.k_anonymity(data, quasi)
 l = anonymity.l_diversity(data, quasi, ["diagnosis"])  # noqa: E741
 t = anonymity.t_closeness(data, quasi, ["diagnosis"])
-print(json.dumps({"cpu": time.process_time() - start, "k": int(k), "l": int(l), "t": float(t)}))
+took = time.process_time() - start
+beta = anonymity.basic_beta_likeness(data, quasi, ["diagnosis"])
+print(json.dumps({"cpu": took, "k": int(k), "l": int(l), "t": float(t), "beta": float(beta)}))
