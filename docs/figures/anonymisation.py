@@ -13,10 +13,11 @@ from discreet.risk import (
     curator_answers,
     link_ratings,
     map_runs,
-    random_questions,
+    random_halves,
     rebuild_bits,
     sloppy_answers,
 )
+from discreet.risk.draws import draw_bits
 from discreet.risk.heat_map import SIDE
 
 COLUMNS = ("age", "sex", "county", "schooling", "sector", "hours")
@@ -48,8 +49,8 @@ def alone() -> str:
 
 def found(error: float | None, bits: Replay) -> float:
     """The part of the bits that one attack gets right: answers off by up to `error`, or under a budget."""
-    secret = random_questions(PEOPLE, 1, bits)[0] > 0
-    asked = random_questions(PEOPLE, QUESTIONS, bits)
+    secret = draw_bits(bits, PEOPLE)
+    asked = random_halves(PEOPLE, QUESTIONS, bits)
     if error is None:
         answers = curator_answers(asked, secret, EPSILON, bits)
     else:

@@ -17,7 +17,9 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "discreet"
 def on_config(config: Any) -> Any:
     """Put the pages that are made here into the navigation, unless it names them already."""
     if "reference/commands.md" not in listed(config.nav):
-        config.nav = [*(config.nav or []), NAVIGATION]
+        parts = config.nav or []
+        place = next((index for index, part in enumerate(parts) if "Proofs" in part), len(parts))
+        config.nav = [*parts[:place], NAVIGATION, *parts[place:]]
     return config
 
 

@@ -76,7 +76,9 @@ def _parameter(one: Any) -> Parameter:
 
 
 def _kind(one: Any) -> str:
-    """What a parameter takes, in a word. Where the type is kept depends on the version of typer."""
+    """What a parameter takes, in a word, or the words to choose from. Where the type is kept depends on typer."""
+    if (one.metavar or "").startswith("["):
+        return one.metavar.strip("[]").replace("|", ", ")
     told = getattr(one, "type_descriptor", None)
     name = getattr(one, "type", None)
     found = str(getattr(told, "annotation", "")) if told is not None else str(getattr(name, "name", ""))
@@ -115,8 +117,9 @@ def _row(one: Parameter) -> list[str]:
 
 _INTRO = """\
 Every command takes `--help`, which ends with the examples shown here. The project's tests parse each of them and run
-those that end and are cheap, in a folder that holds the table and the schema of the demonstration, and a ledger in
-which nothing was spent yet. Servers, models and long attacks are parsed only.
+those that end and are cheap, in a folder that holds the tables and the schemas of the demonstration, and a ledger in
+which nothing was spent yet. Servers and long attacks are parsed only. How commands find schemas and ledgers, and what
+they show: [The command line](../guides/command-line.md).
 `python -m discreet` is the same as `discreet`. With `--json` a command prints one JSON value, and errors as JSON on
 stderr."""
 

@@ -22,6 +22,8 @@ WHAT_TO_DO: Mapping[str, str] = {
     "ExhaustedError": "Buy another mechanism from the budget; this one has given what was paid for.",
     "BudgetError": "Ask for less: a smaller price, a wider `within`. Or read what was released before, which is free. "
     "`asked`, `left` and `allotment` say how much is missing. A budget is not enlarged to fit a question.",
+    "CapError": "Wait until the moment that the message names (`frees`), or ask for less. A custodian can change the "
+    "cap: `discreet token cap`. It is policy, and the budget has more left.",
     "RunError": "The cost stays spent. Ask again under the same release id (`release`): it is not charged twice. What "
     "went wrong is not said, since it may depend on the data; look at the engine and the table as their owner. Where "
     "only publishing failed it is said, and what was measured is on record: asked again it is published from there.",
@@ -31,9 +33,14 @@ WHAT_TO_DO: Mapping[str, str] = {
     "never a ledger, make one: `discreet ledger create`. If there was, put it back from a backup.",
     "GuardError": "Make the guard readable again: its folder, its file, or the database that `DISCREET_ANCHOR` names. "
     "If it is lost, the custodian says what to write off: `discreet ledger acknowledge --write-off`.",
+    "SourceError": "Nothing is wrong with the question: ask again under the same release id when the data is there. "
+    "The custodian finds out why with `discreet doctor`.",
     "BusyError": "Wait as long as the message says, or a little, and ask again under the same release id.",
     "SignInError": "Sign in: the pages lead there by themselves, and back.",
+    "IdentityError": "Sign in again. If it stays, ask the custodian: the message says what is wrong with the "
+    "issuer's ID token, or that no rule of the server fits you.",
     "FormError": "Load the page again and send its own form.",
+    "ConfigError": "Mend every line that the message lists; nothing was started.",
     "MissingExtraError": "Run the pip command that the message names.",
 }
 
@@ -56,16 +63,17 @@ def failures(source: Source) -> list[Failure]:
     from discreet.apps.server.app import STATUS
 
     made = {
-        "InputError": errors.InputError("field", 0, "allowed"),
-        "MissingError": errors.MissingError("field", 0, "allowed"),
         "BudgetError": errors.BudgetError("", asked=0, left=0, allotment=""),
+        "CapError": errors.CapError("", asked=0, left=0, allotment=""),
         "RunError": errors.RunError("", release=""),
         "MissingExtraError": errors.MissingExtraError("", ""),
     }
     found = []
     for one in source.names(source.modules[f"{source.package}.errors"]):
         kind = getattr(errors, one.name)
-        problem = made.get(one.name) or kind("")
+        problem = made.get(one.name)
+        if problem is None:
+            problem = kind("field", 0, "allowed") if issubclass(kind, errors.InputError) else kind("")
         advice = WHAT_TO_DO.get(one.name, "")
         found.append(Failure(one.name, one.doc, advice, STATUS.get(kind, 400), exit_code(problem)))
     return found

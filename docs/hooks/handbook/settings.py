@@ -9,18 +9,21 @@ from pathlib import Path
 
 from handbook.words import fence, table
 
-__all__ = ["KEYS", "READERS", "SCHEMA", "SURVEY", "VARIABLES", "keys_read", "setting_pages", "variables_read"]
+__all__ = ["DIARY", "KEYS", "READERS", "SCHEMA", "SURVEY", "VARIABLES", "keys_read", "setting_pages", "variables_read"]
 
 VARIABLES: Mapping[str, str] = {
     "DISCREET_LEDGER": "Where the ledger is, unless a command or `discreet.open` names one: a path or `postgresql://...`.",
     "DISCREET_ANCHOR": "A guard that machines share, beside each one's own: a file, a folder, `sqlite:///path` or `postgresql://...`.",
     "DISCREET_SCHEMA": "The schema file, for commands that are not given `--schema`.",
+    "DISCREET_SERVER": "The address of the server that `discreet jobs` speaks to.",
+    "DISCREET_TOKEN": "The token that `discreet jobs --server` shows.",
     "DISCREET_TOKENS": "The file of a server's tokens, for `discreet serve` and `discreet token`.",
     "DISCREET_WHO": "The name that goes on the ledger with a charge. By default the name of the user of the system.",
     "DISCREET_SERVING": "Set by `discreet serve` for its own worker processes. Not for people.",
     "DISCREET_KEY": "The file with the secret that fingerprints of data are made with; several machines may share one.",
-    "DISCREET_STATE": "The folder for what belongs to ledgers and not to data: secrets, and what DuckDB spills.",
-    "DISCREET_MEMORY": "How much memory DuckDB may take, such as `4GB`; beyond it spills to a private folder.",
+    "DISCREET_STATE": "The folder for what belongs to ledgers, not to data: secrets, spilled rows, compiled programs.",
+    "DISCREET_MEMORY": "How much memory DuckDB may take, such as `4GB`; by default half a GiB a core. The rest spills.",
+    "DISCREET_OBJECTS": "How much disk copies of files in object stores may take, such as `50GB`; 20 GB by default.",
 }
 
 # By table of a file: each key, and what it says. `*` stands for a name of the custodian's choice.
@@ -96,20 +99,30 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "title": "The heading of the page.",
         "intro": "What the page says before the questions.",
         "minimum": "How many reports there must be before the public is shown an estimate; 100 if it is left out.",
+        "cross": 'Pairs of questions whose cross-table is shown with the results: `[["pills", "reason"]]`.',
+        "repeat": "A table, `[repeat]`, of a survey that asks the same people in several rounds.",
         "questions": "A list of tables, `[[questions]]`: 1 to 50 of them.",
+    },
+    "survey.toml [repeat]": {
+        "rounds": "How many rounds there are, 1 to 1,000. Each question has an `instant` epsilon, too.",
     },
     "[[questions]]": {
         "name": "A short name, for tables: a letter, then up to 39 letters, digits and `_`.",
         "text": "The question as people read it.",
-        "kind": "`binary`, `choice` or `number`.",
+        "kind": "`binary`, `choice`, `number`, `several`, `ranking`, `distribution` or `word`.",
         "epsilon": "How much the answer may reveal.",
+        "instant": "In a survey with `[repeat]`: how much each round's report may reveal of what the device remembers, "
+        "which `epsilon` is for (`binary`, `choice`).",
         "coin": "Instead of `epsilon`: the chance of telling the truth, else any answer (`binary`, `choice`).",
-        "mechanism": "`auto`; of a choice also `grr`, `oue`, `sue`, `subset`; of a number `duchi`, `piecewise`.",
-        "options": "The answers to choose from (`binary`: two, Yes and No unless given; `choice`).",
-        "low": "The least number (`number`).",
-        "high": "The largest number (`number`).",
-        "step": "Answers are whole steps from `low` (`number`).",
-        "unit": "What is counted, such as `hours` (`number`).",
+        "mechanism": "`auto`, `grr`, `oue`, `sue`, `subset`, `olh`, `hadamard`; of a number `duchi`, `piecewise`.",
+        "options": "The answers to choose from (`binary`: two, Yes and No unless given).",
+        "low": "The least number (`number`, `distribution`).",
+        "high": "The largest number (`number`, `distribution`).",
+        "step": "Answers are whole steps from `low` (`number`, `distribution`).",
+        "ranges": "Where the ranges begin that are shown of a `distribution`, such as `[0, 6, 9]`.",
+        "unit": "What is counted, such as `hours` (`number`, `distribution`).",
+        "letters": "The letters that a `word` may be made of, in one text; a to z unless given.",
+        "length": "The most letters that count of a `word`: 8 unless given.",
     },
 }
 
@@ -125,17 +138,21 @@ READERS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("curator/setup.py", "budget_from"): ("[budget]", "[budget.allotments.*]"),
     ("local/questionnaire/questionnaire.py", "from_dict"): ("survey.toml",),
     ("local/questionnaire/questionnaire.py", "_FIELDS"): ("survey.toml",),
-    ("local/questionnaire/question.py", "question_from"): ("[[questions]]",),
-    ("local/questionnaire/question.py", "_grid"): ("[[questions]]",),
-    ("local/questionnaire/question.py", "_ALL"): ("[[questions]]",),
-    ("local/questionnaire/question.py", "_FIELDS"): ("[[questions]]",),
+    ("local/questionnaire/questionnaire.py", "_REPEAT"): ("survey.toml [repeat]",),
+    ("local/questionnaire/entry.py", "question_from"): ("[[questions]]",),
+    ("local/questionnaire/entry.py", "_of_parts"): ("[[questions]]",),
+    ("local/questionnaire/entry.py", "_grid"): ("[[questions]]",),
+    ("local/questionnaire/entry.py", "_ALL"): ("[[questions]]",),
+    ("local/questionnaire/entry.py", "_FIELDS"): ("[[questions]]",),
 }
+_KINDS = {"binary", "choice", "number", "several", "ranking", "distribution", "word"}
 # Words in them that are values or kinds, not keys.
 _NOT_KEYS = {
     "column_from": {"missing", "present", "integer", "real", "category", "boolean", "date", "text"},
-    "_FIELDS": {"integer", "real", "category", "boolean", "date", "timestamp", "text"} | {"binary", "choice", "number"},
+    "_FIELDS": {"integer", "real", "category", "boolean", "date", "timestamp", "text"} | _KINDS,
     "_OPTIONAL": {"integer", "real", "timestamp", "category"},
-    "question_from": {"binary", "number", "choice"},
+    "question_from": _KINDS,
+    "_of_parts": _KINDS,
 }
 
 
@@ -195,7 +212,8 @@ def setting_pages() -> dict[str, str]:
         parts.append(table(["key", "what it says"], [[f"`{name}`", text] for name, text in keys.items()]))
         if title == "[joins.*]":
             parts += ["### A schema with every key", fence(SCHEMA, "toml")]
-    parts += ["### A survey with every key", fence(SURVEY, "toml")]
+    parts += ["### A survey with every key but those of rounds", fence(SURVEY, "toml")]
+    parts += ["### A survey in rounds", fence(DIARY, "toml")]
     return {"reference/settings.md": "\n\n".join([*parts, ""])}
 
 
@@ -204,7 +222,7 @@ An option of a command goes before its variable, and the variable before the def
 it is read: a key that is not listed here is refused by name."""
 _SCHEMA = """\
 `discreet.toml`, written by a person and never from the data; `discreet init DATA` writes one to fill in. See
-[Asking questions](../guides/questions.md)."""
+[Ask questions](../guides/questions.md)."""
 _SURVEY = "`survey.toml`; `discreet survey new` writes one to start from. See [the guide](../guides/surveys.md)."
 
 SCHEMA = """\
@@ -275,11 +293,27 @@ columns = { area = { type = "real", lower = 0, upper = 100 } }
 columns = { income = { type = "real", lower = 0, upper = 200000 } }
 rows = 1
 """
+DIARY = """\
+id = "diary-2026"
+title = "Every month"
+
+[repeat]
+rounds = 12
+
+[[questions]]
+name = "medication"
+text = "Have you taken medication in order to cope with work this month?"
+kind = "binary"
+epsilon = 2
+instant = 1
+"""
+
 SURVEY = """\
 id = "sleep-2026"
 title = "Sleep"
 intro = "Chance changes your answers before they leave your device."
 minimum = 200
+cross = [["pills", "why"]]
 
 [[questions]]
 name = "pills"
@@ -305,4 +339,22 @@ high = 12
 step = 0.5
 unit = "hours"
 epsilon = 1
+
+[[questions]]
+name = "night"
+text = "How many hours do you sleep in most nights?"
+kind = "distribution"
+low = 0
+high = 12
+step = 0.5
+ranges = [0, 6, 7, 9]
+epsilon = 1
+
+[[questions]]
+name = "remedy"
+text = "What helps you to sleep, in a word?"
+kind = "word"
+letters = "abcdefghijklmnopqrstuvwxyz"
+length = 6
+epsilon = 2
 """
