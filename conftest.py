@@ -14,6 +14,12 @@ STATE = tempfile.mkdtemp(prefix="discreet-state")
 atexit.register(shutil.rmtree, STATE, ignore_errors=True)
 os.environ["XDG_STATE_HOME"] = STATE
 
+# Lines are as wide as they are for a file. pytest loads readline, which puts the size of its terminal into the
+# environment behind Python's back: workers and all that tests start would inherit it.
+for name in ("COLUMNS", "LINES"):
+    os.environ.pop(name, None)
+    os.unsetenv(name)
+
 # One worker a core is busy already: further threads of BLAS would only wait for each other, and they wait by spinning.
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")

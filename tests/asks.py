@@ -14,6 +14,7 @@ from typing import Any
 
 import discreet
 from discreet import Budget, Ledger, bins, count, discover, mean, median, people, total
+from discreet.constraints import Convex, Equal
 from discreet.curator import hide_loads, hide_values
 from discreet.power.grid import Grid, Quadratic
 from discreet.power.loads import Loads
@@ -277,6 +278,7 @@ def _hidden(here: Town, budget: Any = None, **fields: Any) -> Any:
     return hide_values([21.7, 60.0], here.ledger, budget=budget or Budget(epsilon=10), who="ann", **fields)
 
 
+_LOSSES = Convex("losses", lambda x: float((x * x).sum() / 100))
 COUNTED = {"n": count()}
 ENDS = {"origin": "home", "destination": "work"}
 ALONE = {"allotment": "questions"}
@@ -413,6 +415,17 @@ ASKS: dict[str, Ask] = {
     ),
     "loads": Ask(
         "loads", _loads, {"alpha": 1}, {"epsilon": 2, "cost": "measured", "step": "0.01"}, loads_of, dataset="loads"
+    ),
+}
+# Asks with functions of Python in them: they have no JSON, and are on golden ledgers alone.
+WITH_CODE: dict[str, Ask] = {
+    "hidden with an objective": Ask(
+        "hidden",
+        _hidden,
+        {"alpha": 1, "objective": _LOSSES, "constraints": [Equal("total", [[1, 1]], [81.7])]},
+        {"epsilon": 2, "highest": 100, "step": "0.1", "optimum": "measured", "lipschitz": 2, "beta": 0.5},
+        values_of,
+        dataset="values",
     ),
 }
 KINDS = tuple(dict.fromkeys(ask.kind for ask in ASKS.values()))

@@ -108,3 +108,17 @@ class Guest:
         # A status that the server means, such as a refusal, is logged by the browser; anything else is our mistake.
         assert [text for text in self.said if not text.startswith("Failed to load resource")] == []
         assert self.elsewhere == []
+
+
+@pytest.fixture
+def guest(browser, site):
+    """Windows of people at a test's `site`; at the end none may have said anything or asked anyone else."""
+    opened = []
+
+    def new(site=site, **settings):
+        opened.append(Guest(browser, site, **settings))
+        return opened[-1]
+
+    yield new
+    for one in opened:
+        one.close()

@@ -18,7 +18,6 @@ from discreet.query.top import Top, key
 
 COLUMNS = {"age": Integer(0, 120), "bid": Real(0, 5), "nationality": Category(["dk", "se"])}
 SCHEMA = Schema("visits", COLUMNS)
-PEOPLE = Schema("visits", COLUMNS, Unit("person", groups=1, rows=1))
 REVENUE = "CASE WHEN bid >= option THEN option ELSE 0 END"
 
 
@@ -58,7 +57,6 @@ PAIRS: list[tuple[Callable[[], Any], Callable[[], Any]]] = [
     (lambda: _choice(_summed(bounds=(0, 1))), lambda: _choice(_summed(), bound=1)),
     (lambda: mean(["age", "bid"]), lambda: mean("age")),
     (lambda: mean("age", norm=3), lambda: mean(["age", "bid"], norm=3)),
-    (lambda: _vector(PEOPLE), lambda: Query().agg(a=mean("age"), b=mean("bid")).checked(PEOPLE)),
     (lambda: _searched(**mean(["age", "bid"], norm=3)), lambda: _searched() and _vector(SCHEMA)),
     (
         lambda: Schema("visits", COLUMNS, row_count=10),

@@ -12,7 +12,7 @@ import pytest
 import typer.main
 from hypothesis import HealthCheck, settings
 
-from browser import browser  # noqa: F401 - a fixture for every room
+from browser import browser, guest  # noqa: F401 - fixtures for every room
 from servers import place  # noqa: F401 - a fixture for every room: each test runs once for each ledger store
 
 # A program of JAX is compiled here to be run a few times: making it fast takes longer than running it.

@@ -5,9 +5,11 @@ from fractions import Fraction
 import numpy as np
 
 from discreet import Allotment
+from discreet.power.ask import LoadsAsk
 from discreet.power.grid import Grid, Quadratic
 from discreet.power.opf import Network
 from discreet.power.plan import plan_loads
+from discreet.power.schema import PublicGrid
 
 CHEAP, DEAR = Quadratic(slope=20), Quadratic(slope=50)
 ALLOTMENT = Allotment("questions", "pure", epsilon=100)
@@ -23,10 +25,9 @@ def ring(buses=12, limit=70.0):
     return Grid.of(buses, lines, units, list(range(buses))), np.round(chance.uniform(5, 25, buses), 2)
 
 
-def planned(grid, cost="measured", **how):
-    asked = {"alpha": 1, "epsilon": Fraction(1), "beta": 0.01, "step": 0.01, "highest": None, "highest_price": None}
-    asked |= {"cost_share": 0.25, "confidence": 0.95} | how
-    return plan_loads(grid, "loads", ALLOTMENT, cost=cost, **asked)
+def planned(grid, cost="measured", *, alpha=1, epsilon=Fraction(1), confidence=0.95, times=1, **how):
+    about = PublicGrid.of("loads", alpha, grid, times)
+    return plan_loads(about, LoadsAsk(**{"cost": cost, "step": 0.01, **how}), ALLOTMENT, epsilon, confidence)
 
 
 def feasible(grid, loads):

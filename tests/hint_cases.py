@@ -17,7 +17,7 @@ from discreet.core.unit import Unit
 from discreet.curator.kinds import read_release
 from discreet.curator.question import Question, read_question
 from discreet.curator.setup import find_ledger
-from discreet.data.column import Category, Date, Integer, Real, Text, Timestamp, column_from
+from discreet.data.column import Boolean, Category, Date, Integer, Real, Text, Timestamp, column_from
 from discreet.data.expression import col
 from discreet.data.join import Join
 from discreet.data.schema import Schema
@@ -25,7 +25,7 @@ from discreet.data.source import source_of
 from discreet.data.view import Lookup
 from discreet.flows.commuting.ask import CommuteAsk
 from discreet.ledger.budget import Allotment
-from discreet.query.aggregate import count, mean, people, total
+from discreet.query.aggregate import count, mean, people, share, total
 from discreet.query.discovery_plan import plan_discovery
 from discreet.query.key import bins, discover, key
 from discreet.query.limits import PersonLimits
@@ -114,9 +114,10 @@ def ask(folder: Path, **how: Any) -> Question:
     return Question(open_desk(folder, **how), Query())
 
 
-def released(folder: Path, release: str, *read: Any, **how: Any) -> Any:
+def released(folder: Path, release: str, *read: Any, others: tuple[str, ...] = (), **how: Any) -> Any:
     offer = ask(folder).agg(n=count()).plan(epsilon=1)
-    offer.release(release="counts")
+    for name in ("counts", *others):
+        offer.release(release=name)
     return read_release(offer.desk.ledger, release, *read, **how)
 
 
@@ -273,6 +274,7 @@ QUERY += [
     *at_once(lambda: plan(grouped(m=mode("sex")), within=3), lambda: plan(grouped(m=mode("sex")), share=0.5)),
     *at_once(lambda: read_outputs(["a=count", "a=mean(pay)"]), lambda: read_outputs(["a=count", "a_2=mean(pay)"])),
     *asked(grouped(s=total("x")), grouped(s=total("x - 100000000000000")), schema=FAR),
+    *asked(Query().agg(m=mean("ill")), Query().agg(m=share("ill")), schema=Schema("visits", {"ill": Boolean()})),
     *at_once(
         lambda: plan(grouped(s=total("wide")), epsilon=1e-40),
         lambda: plan(grouped(s=total("wide", (0, 1))), epsilon=1e-4),
@@ -348,6 +350,7 @@ DATA = [
         lambda folder: files(folder, ("x", "y"), a="1,2\n", b="1,2\n"),
     ),
     Case(lambda folder: files(folder, a="\n1,2\n"), lambda folder: files(folder, ("x", "y"), a="1,2\n")),
+    Case(lambda folder: files(folder, a='"x,y\n' + "1,2\n" * 40_000), lambda folder: files(folder, a='"x",y\n1,2\n')),
     Case(lambda folder: files(folder, a="x,y,\n1,2,\n"), lambda folder: files(folder, a="x,y\n1,2\n")),
     Case(lambda folder: files(folder, a="x,X\n1,2\n"), lambda folder: files(folder, ("x", "y"), a="1,2\n")),
     *at_once(
@@ -386,7 +389,11 @@ CURATOR = [
     Case(lambda folder: opened(folder, unit=...), lambda folder: opened(folder, unit=Unit())),
     Case(lambda folder: opened(folder, unit="row"), lambda folder: opened(folder, unit=Unit())),
     Case(lambda folder: released(folder, "nothing at all"), lambda folder: open_desk(folder).releases()),
-    Case(lambda folder: released(folder, "count"), lambda folder: released(folder, "counts")),
+    Case(lambda folder: released(folder, "conuts"), lambda folder: released(folder, "counts")),
+    Case(
+        lambda folder: released(folder, "coun", others=("county",)),
+        lambda folder: released(folder, "counts", others=("county",)),
+    ),
     Case(lambda folder: released(folder, "counts", kind="tree"), lambda folder: released(folder, "counts")),
     Case(lambda folder: ask(folder).top("county").agg(n=count()), lambda folder: ask(folder).agg(n=count())),
     Case(

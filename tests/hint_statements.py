@@ -33,6 +33,10 @@ def sql(text: str, *followed: str, schema: Schema = PEOPLE, dialect: str = "duck
 
 
 STATEMENTS = [
+    *sql(
+        "SELECT AVG([age, pay]) FROM people",
+        "SELECT VECTOR_MEAN(age, 2, age, pay), VECTOR_MEAN(pay, 2, age, pay) FROM people",
+    ),
     *sql("SELECT sex, FIRST_VALUE(pay) OVER () FROM people", "SELECT SUM(COUNT(*)) OVER () FROM people"),
     *sql(
         "SELECT AVG(n) FROM (SELECT person, RANK() OVER () AS n FROM people GROUP BY person)",

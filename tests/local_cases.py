@@ -22,3 +22,10 @@ def answers(mechanism, n=3000):
 def worst(laws):
     """The largest quotient of two people's probabilities of one report."""
     return max(one[report] / other[report] for one, other in itertools.permutations(laws, 2) for report in one)
+
+
+def listed_reports(mechanism, reports):
+    """Every report of a law as an array that its mechanism reads."""
+    if mechanism.layout == "packed":
+        return np.frombuffer(b"".join(reports), dtype=np.uint8).reshape(len(reports), -1)
+    return np.array(list(reports))

@@ -11,16 +11,13 @@ from unittest import mock
 
 import ibis
 
-import discreet.flows.mobility.plan
 import discreet.marginals.engine
-import discreet.query.choose_plan
+import discreet.query.compile
 import discreet.query.discovery_plan
 import discreet.query.mode_plan
-import discreet.query.plan
 import discreet.query.quantile_plan
 import discreet.query.range_search
 import discreet.query.stream_step
-import discreet.query.top
 import discreet.trees.count
 import discreet.trees.detail.count
 from discreet.data.code_table import CodeTable
@@ -34,13 +31,10 @@ from worlds import IDS, World, neighbours, world
 
 _NAMES = itertools.count()  # of tables that are kept
 _BUILDERS = [
-    (discreet.query.plan, "compile_query"),
-    (discreet.query.top, "compile_query"),
-    (discreet.query.choose_plan, "compile_query"),
+    (discreet.query.compile, "compile_query"),
     (discreet.query.stream_step, "compile_query"),
     (discreet.trees.count, "compile_query"),
     (discreet.trees.detail.count, "compile_members"),
-    (discreet.flows.mobility.plan, "compile_query"),
     (discreet.query.quantile_plan, "compile_tally"),
     (discreet.query.mode_plan, "compile_values"),
     (discreet.query.range_search, "compile_tally"),
@@ -55,6 +49,7 @@ class Recorder(Connection):
         super().__init__(backend, table)
         self._replayed, self._keeps = statements, keeps
         self.statements: list[str] = []
+        self.kept: list[str] = []
         self.tables: list[dict[str, list[Any]]] = []
 
     def _statement(self, expression: Any) -> str:
@@ -75,6 +70,9 @@ class Recorder(Connection):
         found = np.array(rows, dtype=np.int64).reshape(-1, len(names))
         return {name: found[:, place] for place, name in enumerate(names)}
 
+    def counted(self, shape: str, compiled: Any, salt: Any) -> Any:
+        return self.integers(compiled(self.table, salt))
+
     def store(self, codes: Any) -> CodeTable | None:
         """A table of codes that the engine keeps, as a source's own connection has it; or none: counts are statements.
 
@@ -83,6 +81,7 @@ class Recorder(Connection):
         if not self._keeps:
             return None
         name = f"kept_{next(_NAMES)}"
+        self.kept.append(name)
         self._backend.con.execute(f"CREATE TEMP TABLE {name} AS {self._statement(codes)}")
         return CodeTable(self._backend, name, limited="many" in codes.columns)
 
@@ -142,14 +141,9 @@ class Engine:
             )  # discovered keys are compared by name
             steps = stack.enter_context(captured(bits, heard))
             job.run(data, bits)
-        self._forget()
+        for name in data.kept:  # a table is of one run
+            self.backend.con.execute(f'DROP TABLE IF EXISTS "{name}"')
         return data, steps
-
-    def _forget(self) -> None:
-        """Drop what was kept: it is of one run."""
-        kept = self.backend.con.execute("SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'kept_%'")
-        for (name,) in kept.fetchall():
-            self.backend.con.execute(f'DROP TABLE "{name}"')
 
 
 def compare(job: Job, first: tuple[Recorder, list[Step]], second: tuple[Recorder, list[Step]]) -> None:

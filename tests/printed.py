@@ -261,6 +261,7 @@ _CELL = re.compile(rf"{_NUMBER} \[{_NUMBER}, {_NUMBER}\]|{_NUMBER}% │ {_NUMBER
 _KINDS = (
     (re.compile(r"\b[0-9a-f]{64}\b"), "<hash>"),
     (re.compile(r"\b[0-9a-f]{32}\b"), "<id>"),
+    (re.compile(r"(?<=│ )[0-9a-f]{8}(?= +│)"), "<short>"),
     (re.compile(r"\bfiles [0-9a-f]{12}\b"), "<version>"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)?\b"), "<time>"),
     (re.compile(r"([━─═])\1+"), r"\1"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.local.questionnaire.question import question_from
+from discreet.local.questionnaire.entry import question_from
 
 LABELS = ["a", "b", "c", "d", "e"]
 
@@ -13,7 +13,7 @@ ENTRIES = [
     {"kind": "binary", "epsilon": "0.1", "options": ["Never", "Ever"]},
     *(
         {"kind": "choice", "options": LABELS, "epsilon": epsilon, "mechanism": mechanism}
-        for mechanism in ("grr", "oue", "sue", "subset")
+        for mechanism in ("grr", "oue", "sue", "subset", "olh", "hadamard")
         for epsilon in ("0.5", 3)
     ),
     *(

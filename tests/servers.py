@@ -86,8 +86,9 @@ def spark():
         "spark.ui.enabled": "false",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        "spark.driver.memory": "1g",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # short runs: no time to optimise
+        "spark.driver.memory": "2g",
+        # Short runs: no time to optimise, and no reason to collect garbage often.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xms1g",
         "spark.sql.adaptive.enabled": "false",
         # Plans are run once: to compile one takes longer than to run it. `compiling` has it the usual way.
         "spark.sql.codegen.wholeStage": "false",
@@ -98,6 +99,11 @@ def spark():
         "spark.sql.session.timeZone": "America/Lima",
         "spark.sql.ansi.enabled": "true",
         "spark.ui.showConsoleProgress": "false",
+        # Nobody looks at plans that have run, and their text is longer than all that they count.
+        "spark.sql.maxPlanStringLength": "1000",
+        "spark.sql.ui.retainedExecutions": "1",
+        "spark.ui.retainedJobs": "1",
+        "spark.ui.retainedStages": "1",
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(free_port()),

@@ -28,9 +28,13 @@ TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-@functools.cache
 def launcher() -> subprocess.Popen:
-    """The process that starts servers: one for each process of tests."""
+    """The process that starts servers: one for each process of tests, and each place that guards lie at."""
+    return _launcher(os.environ.get("DISCREET_STATE"))
+
+
+@functools.cache
+def _launcher(state: str | None) -> subprocess.Popen:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     process = subprocess.Popen([sys.executable, __file__], **pipes)
     atexit.register(_end, process)
@@ -60,11 +64,20 @@ class Server:
             try:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
             except OSError:
-                if time.monotonic() > end or not self._processes():
+                if time.monotonic() > end or not self._runs():
                     raise RuntimeError(self.log.read_text()) from None
                 time.sleep(0.02)
             else:
                 return self
+
+    def said(self, words: str) -> str:
+        """All that it has said, once that holds the words: some of it comes after the first answer."""
+        end = time.monotonic() + 600
+        while words not in (text := self.log.read_text()):
+            if time.monotonic() > end or not self._runs():
+                raise RuntimeError(text)
+            time.sleep(0.02)
+        return text
 
     def kill(self) -> None:
         """SIGKILL, to it and its workers: no handler, no farewell."""
@@ -84,6 +97,13 @@ class Server:
     def __exit__(self, *problem: object) -> None:
         if self.pid:
             self.kill()
+
+    def _runs(self) -> bool:
+        """Whether its first process lives: one file, where to look for its workers is to read one of every process."""
+        try:
+            return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        except OSError:
+            return False
 
     def _processes(self) -> list[int]:
         """The server and its workers: all of its session that live."""

@@ -126,7 +126,7 @@ VALUES = (
     "calibrate budget --within 10",
     "calibrate odds --epsilon 1",
     "calibrate convert --epsilon 1 --delta 1e-6",
-    "risk town.csv --quasi sex,county",
+    "risk measure town.csv --quasi sex,county",
     "attack link town.csv town.csv --on sex,county,age --person person",
 )
 SHAPES = (

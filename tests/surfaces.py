@@ -20,13 +20,15 @@ import numpy as np
 
 import discreet
 from asgi_client import Client
-from asks import ASKS, DATASET, Ask, Tables, Town, identity, model_of, sorted_columns
+from asks import ASKS, DATASET, WITH_CODE, Ask, Tables, Town, identity, model_of, sorted_columns
 from discreet.apps.cli import main
+from discreet.core.chart import format_of, vague
 from discreet.core.release import number
 from discreet.curator import Curator
 from discreet.curator.loads import LoadDesk
 from discreet.errors import DiscreetError
 from discreet.power.schema import PublicGrid
+from paid_release import MADE
 from servers import serving
 
 GRID, HIDDEN = "loads", "values"
@@ -100,7 +102,9 @@ class Surfaces:
     def way(self, surface: str, name: str, expected: Tables) -> str:
         """How an ask's release can be read on a surface, a word of `READ`; values that differ from what is expected
         are an error."""
-        way, values = self.read(surface, name, ASKS[name], [part for part in expected if part not in BESIDE])
+        way, values = self.read(
+            surface, name, {**ASKS, **WITH_CODE}[name], [part for part in expected if part not in BESIDE]
+        )
         if values is None:
             return way
         got = comparable(values)
@@ -220,11 +224,14 @@ class Surfaces:
         for part in parts:
             shown = self.page(f"/releases/{release}", part=part).text
             table = self.page(f"/releases/{release}/download.json", part=part).json()
+            columns, keys = table["columns"], tuple(table["keys"])
+            answer = replace(MADE, columns=columns, keys=keys, outputs=tuple(table["outputs"]))
             for output in table["outputs"]:
-                missing = [value for value in table["columns"][output] if _text(value) not in shown]
-                if missing:
+                written, unknown = format_of(answer, output), vague(answer, output)
+                values = [value for row, value in enumerate(columns[output]) if row not in unknown]
+                if any(written(value) not in shown and _text(value) not in shown for value in values):
                     raise UnreadableError
-            found[part] = table["columns"]
+            found[part] = columns
         return found
 
     def _page_release_train(self, release: str, parts: list[str]) -> Tables:

@@ -83,6 +83,8 @@ def problems(row: Row) -> list[str]:
     section = part(row.link)
     shown = section if "benchmarks/" in row.link else outputs(section)
     found = [f"{row.statement}: {token!r} is not printed at {row.link}" for token in row.printed if token not in shown]
+    if row.printed and not any(telling(token) for token in row.printed):
+        found.append(f"{row.statement}: {row.here} says nothing")
     if not row.printed and row.here not in (NOT_RUN, "a picture"):
         found.append(f"{row.statement}: no number that can be checked")
     if row.here == "a picture" and "![" not in section:
@@ -92,6 +94,11 @@ def problems(row: Row) -> list[str]:
     if row.same == "yes" and row.printed and not agree(row.there, " ".join(row.printed)):
         found.append(f"{row.statement}: {row.there} there, {row.here} here")
     return found
+
+
+def telling(token: str) -> bool:
+    """Whether a token says more than that something held, which any example prints."""
+    return bool(re.sub(r"True|False|None|[\W_]", "", token))
 
 
 def agree(there: str, here: str) -> bool:
@@ -138,6 +145,36 @@ def test_every_section_with_a_lecture_in_it_is_in_the_table():
             assert known & linked or anchor == "exercises" or "*The lecture.*" not in part(f"{page}.md#{anchor}"), head
 
 
+def measured(page: str) -> list[tuple[str, str]]:
+    """Paragraphs of a page that tell what was measured, each with all that its numbers may come from: benchmarks it
+    links, what the lecture says in its section, and the lecture's numbers for rows of the table that link the same."""
+    text, found = (COURSE / f"{page}.md").read_text(encoding="utf-8"), []
+    for section in re.split(r"^(?=#{1,3} )", text, flags=re.M):
+        links = set(re.findall(r"\]\((\.\./benchmarks/[^)#]+\.md)", section))
+        said = [part(link) for link in links] + [row.there for row in ROWS if row.link in links]
+        said += [line for line in section.splitlines() if line.startswith("*The lecture.*")]
+        found += [(one, "\n".join(said)) for one in section.split("\n\n") if "](../benchmarks/" in one]
+    return found
+
+
+def made_up(paragraph: str, said: str) -> list[str]:
+    """Its numbers with a fraction that nothing said."""
+    prose = re.sub(r"`[^`]*`|\]\([^)]*\)", "", paragraph)
+    known = {abs(float(token.replace(",", ""))) for token in NUMBER.findall(said)}
+    return [token for token in re.findall(r"(?<![\w.])\d*\.\d+", prose) if float(token) not in known]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_page_says_was_measured_stands_on_the_page_of_the_benchmark(page):
+    assert [number for one, said in measured(page) for number in made_up(one, said)] == []
+
+
+def test_a_number_that_nobody_measured_is_noticed():
+    (one, said), *_ = measured("synthetic")
+    assert made_up(one.replace(".0037", ".0033"), said) == []  # another cell of the same table: not seen here
+    assert made_up(one.replace(".0037", ".0031"), said) == [".0031"]
+
+
 WRONG = [
     {"here": "`31.4`"},  # a number that nobody computes
     {"there": "31.4"},  # another number there
@@ -169,7 +206,11 @@ def refused(line: str) -> str:
     if getattr(command, "commands", None) and words:
         return f"{line}: {words[0]} is no command"
     known = {name for parameter in command.params for name in parameter.opts}
-    return ", ".join(f"{line}: no {word}" for word in words if word.startswith("--") and word not in known)
+    found = [f"no {word}" for word in words if word.startswith("--") and word not in known]
+    options = [one for one in command.params if one.required and one.param_type_name == "option"]
+    if any(word.startswith("--") for word in words):  # else it only names the command
+        found += [f"{one.opts[0]} is missing" for one in options if not {*one.opts} & {*words}]
+    return ", ".join(f"{line}: {problem}" for problem in found)
 
 
 def test_every_command_that_a_page_shows_is_there_with_its_options():
@@ -177,7 +218,14 @@ def test_every_command_that_a_page_shows_is_there_with_its_options():
     assert [problem for line in typed() if (problem := refused(line))] == []
 
 
-@pytest.mark.parametrize("line", ["discreet calibrate nose --epsilon 1", "discreet demo --lecturer survey"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "discreet calibrate nose --epsilon 1",
+        "discreet demo --lecturer survey",
+        "discreet train baseline pictures --public CIFAR-10",
+    ],
+)
 def test_a_command_that_is_not_there_is_noticed(line):
     assert refused(line)
 
@@ -207,3 +255,11 @@ def test_a_section_that_is_not_there_is_noticed():
 )
 def test_numbers_agree_to_the_digits_that_are_given(there, here, same):
     assert agree(there, here) is same
+
+
+@pytest.mark.parametrize(("token", "said"), [("True", False), ("(True, True)", False), ("()", False), ("0.5", True)])
+def test_what_any_example_prints_says_nothing(token, said):
+    assert telling(token) is said
+    row = next(row for row in ROWS if row.statement == "sums of trips agree")
+    wrong = problems(replace(row, here=f"`{token}`"))
+    assert any("says nothing" in one for one in wrong) is not said

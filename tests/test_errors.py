@@ -40,6 +40,7 @@ def test_a_description_stands_without_quotes_and_a_value_with_them():
     assert str(InputError("y", "3 values", "numbers")) == "`y` must be numbers; got '3 values'."
     assert str(InputError("share", Fraction(7, 5), "at most 1")) == "`share` must be at most 1; got 7/5."
     assert str(InputError("coin", Decimal("1.5"), "at most 1")) == "`coin` must be at most 1; got 1.5."
+    assert str(InputError("ranges", [0, Decimal("6.2"), "a"], "ascending")).endswith("got [0, 6.2, 'a'].")
 
 
 def test_a_kind_is_named_without_its_content():
@@ -83,7 +84,7 @@ def test_what_has_no_name_is_not_listed_among_the_names():
 def test_a_field_that_does_not_exist_is_answered_with_those_that_do():
     error = InputError.unknown("dataset.nmae", ["name", "version"], "Nothing was spent.")
     assert str(error) == (
-        "`dataset.nmae` is not known here. Did you mean `name`? Known are name, version. Nothing was spent."
+        "`dataset.nmae` is not known here. Did you mean `name`? Known: name, version. Nothing was spent."
     )
     assert (error.field, error.allowed) == ("dataset.nmae", "one of name, version")
 
@@ -123,7 +124,11 @@ def test_every_error_is_in_one_tree_and_the_docstring_draws_it():
 
 def test_no_other_module_defines_an_error():
     """Signals that no caller ever sees are private, or named here."""
-    signals = {"learn/clip/mixing_rules.py: Mixed", "data/expression/domain.py: UnsuitableError"}
+    signals = {
+        "learn/clip/mixing_rules.py: Mixed",
+        "data/expression/domain.py: UnsuitableError",
+        "audit/seam.py: BrokenLawError",
+    }
     source = Path(errors.__file__).parent
     found = {
         f"{path.relative_to(source)}: {node.name}"

@@ -24,7 +24,7 @@ from handbook.failures import Failure  # noqa: E402
 from handbook.links import anchors, dead_links, listed, unlisted  # noqa: E402
 from handbook.names import Source  # noqa: E402
 from handbook.python_pages import documented, python_pages  # noqa: E402
-from handbook.settings import KEYS, READERS, SCHEMA, SURVEY, VARIABLES, keys_read  # noqa: E402
+from handbook.settings import DIARY, KEYS, READERS, SCHEMA, SURVEY, VARIABLES, keys_read  # noqa: E402
 from handbook.words import markdown  # noqa: E402
 
 from discreet.curator.setup import read_schema_and_budget  # noqa: E402
@@ -146,8 +146,11 @@ def test_the_schema_with_every_key_is_read_and_has_every_key():
 
 def test_the_survey_with_every_key_is_read_and_has_every_key():
     declared = tomllib.loads(SURVEY)
-    assert Questionnaire.from_dict(declared).names == ("pills", "why", "hours")
-    assert {*KEYS["survey.toml"], *KEYS["[[questions]]"]} <= keys_of(declared)
+    assert Questionnaire.from_dict(declared).names == ("pills", "why", "hours", "night", "remedy")
+    rounds = tomllib.loads(DIARY)
+    assert Questionnaire.from_dict(rounds).rounds == 12
+    every = keys_of(declared) | keys_of(rounds)
+    assert {*KEYS["survey.toml"], *KEYS["survey.toml [repeat]"], *KEYS["[[questions]]"]} <= every
 
 
 @pytest.mark.parametrize("table", ["", "unit", "budget", "columns.age", "lookups.counties", "joins.incomes"])

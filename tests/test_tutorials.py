@@ -2,20 +2,20 @@
 
 import os
 import re
-import shutil
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 import servers
 from discreet import Ledger
+from discreet.apps.demo.folder import lay_out
+from discreet.data.registry import SOURCES
 from printed import DiffersError, Reader, blocks, commands, compare
 
 DOCS = Path(__file__).parent.parent / "docs"
 TUTORIALS = sorted((DOCS / "tutorials").glob("*.md"))
-TASKS = ["accuracy", "backups", "budget", "extend", "ledger-postgres", "own-mechanism", "publish", "schema"]
-TASKS += ["share-a-budget", "fine-tuning"]
+TASKS = ["accuracy", "backups", "budget", "command-line", "extend", "ledger-postgres", "own-mechanism", "publish"]
+TASKS += ["schema", "share-a-budget", "fine-tuning"]
 GUIDES = [DOCS / "guides" / f"{name}.md" for name in TASKS]
 ROLES = ["analyst", "custodian", "engineer", "statistician", "survey"]
 
@@ -26,9 +26,12 @@ def reader(tmp_path, monkeypatch):
     for name in list(os.environ):
         if name.startswith("DISCREET_") or name in ("FORCE_COLOR", "TTY_COMPATIBLE", "COLUMNS"):
             monkeypatch.delenv(name)
+    kinds = dict(SOURCES)
     reader = Reader(tmp_path, {"DISCREET_WHO": "rosa"})
     yield reader
     reader.close()
+    SOURCES.clear()
+    SOURCES.update(kinds)
 
 
 def test_there_is_one_for_every_role():
@@ -43,10 +46,7 @@ def test_page(page, reader):
 @pytest.fixture
 def demonstration(tmp_path):
     """What `discreet demo --folder demo` leaves for readers of a guide."""
-    shipped = Path(str(files("discreet.apps.demo")))
-    (tmp_path / "demo").mkdir()
-    for name in ("people.csv", "discreet.toml"):
-        shutil.copy(shipped / name, tmp_path / "demo" / name)
+    lay_out(tmp_path / "demo")
     Ledger.open(tmp_path / "demo" / ".discreet" / "ledger.db", create=True).close()
 
 

@@ -10,7 +10,8 @@ that is meant (another digest, other values) removes its pair and writes it anew
     PYTHONPATH=/tmp/older/src python tests/golden/write.py
 
 A form of records that came while X.Y was in the making has a pair of its own, under the name that is given, such as
-`kinds_0_2_measured`: what was drawn in a record before the answer, both with their kind and version.
+`kinds_0_2_measured`: what was drawn in a record before the answer, both with their kind and version. So have kinds that
+came meanwhile: names of asks after the name of the pair write these alone.
 
 `tests/laws/test_golden_ledgers.py` reads every such pair again on every surface.
 """
@@ -30,15 +31,16 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
 import discreet  # noqa: E402
-from asks import ASKS, identity, town  # noqa: E402
+from asks import ASKS, WITH_CODE, identity, town  # noqa: E402
 
 
-def written(folder: Path) -> tuple[str, dict[str, Any]]:
-    """The ledger as SQL, and every release on it as values."""
+def written(folder: Path, names: list[str]) -> tuple[str, dict[str, Any]]:
+    """The ledger as SQL, and every release on it, of the asks of these names, as values."""
     here = town(folder)
-    values = {name: ask.values(ask.release(here, identity(name))) for name, ask in ASKS.items()}
+    asks = {name: {**ASKS, **WITH_CODE}[name] for name in names}
+    values = {name: ask.values(ask.release(here, identity(name))) for name, ask in asks.items()}
     releases = {}
-    for name, ask in ASKS.items():
+    for name, ask in asks.items():
         for step in range(1, ask.steps + 1):
             known = here.ledger.find(identity(name) if ask.steps == 1 else f"{identity(name)}/{step}")
             if known is None or known.answer is None:
@@ -82,7 +84,7 @@ def main() -> None:
         raise SystemExit(f"{name}.sql is there; remove it and {name}.json to write them anew")
     with tempfile.TemporaryDirectory() as folder:
         os.environ["DISCREET_STATE"] = os.environ["XDG_STATE_HOME"] = folder
-        script, facts = written(Path(folder))
+        script, facts = written(Path(folder), sys.argv[2:] or list(ASKS))
     (HERE / f"{name}.sql").write_text(script, encoding="utf-8")
     (HERE / f"{name}.json").write_text(_by_release(facts), encoding="utf-8")
 

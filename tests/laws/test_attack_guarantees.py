@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 
 from discreet.mechanisms import Laplace
-from discreet.risk import averages, census, difference, heat_map, intersection, ratings, reconstruction
+from discreet.risk import averages, census, difference, heat_map, intersection, ratings, subset_counts
 from discreet.risk.averages import GroupAverage, solve_averages
 from discreet.risk.ratings import Ratings
+from discreet.risk.subset_counts import Halves
 from seam import Tape, captured
 
 EPSILON = 0.5
 SECRET = np.arange(40) % 3 == 0
-ASKED = np.ones((6, 40), dtype=np.int8)
+# The first person, whose bit changes, is asked about in all of them.
+ASKED = Halves(64, np.array([0, 4, 8, 12, 16, 20]), np.array([32, *range(1, 32), *range(33, 41)]))
 PEOPLE = [(30, "F", "x"), (40, "M", "y"), (50, "M", "y")]
 TABLE = ratings.draw_ratings(30, Tape("table"))
 RUNS = [np.arange(heat_map.SIDE * 2) for _ in range(4)]
@@ -55,9 +57,9 @@ def tables(rows, bits):
 # The module whose noise it is, the attack on two neighbours, and how many integers one run of it publishes.
 CASES = {
     "curator_answers": (
-        reconstruction,
-        lambda bits: reconstruction.curator_answers(ASKED, SECRET, EPSILON, bits),
-        lambda bits: reconstruction.curator_answers(ASKED, changed(), EPSILON, bits),
+        subset_counts,
+        lambda bits: subset_counts.curator_answers(ASKED, SECRET, EPSILON, bits),
+        lambda bits: subset_counts.curator_answers(ASKED, changed(), EPSILON, bits),
         6,
     ),
     "difference_means": (

@@ -213,7 +213,7 @@ def test_a_run_that_fails_inside_the_engine_does_not_sing(kind, tmp_path, watch,
 
 
 def test_an_error_of_the_real_engine_does_not_sing(tmp_path, watch, monkeypatch):
-    import discreet.query.plan as room
+    import discreet.query.compile as room
 
     curator = curator_of(parquet_file, tmp_path)
 

@@ -1,12 +1,14 @@
 """What an older version stored is read again, for free, wherever releases can be read, and gives the same values.
 
-Every pair of files `kinds_X_Y` under tests/golden is a ledger with a release of every kind, written by that version,
-and what there was to read in it. `READ` (tests/surfaces.py) says where each kind can be read today: a kind that becomes
-readable, or ceases to be, fails the test until the table says so.
+Every pair of files `kinds_X_Y` under tests/golden is a ledger with a release of every kind, or of those that came
+meanwhile, written by that version, and what there was to read in it. `READ` (tests/surfaces.py) says where each kind
+can be read today: a kind that becomes readable, or ceases to be, fails the test until the table says so.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 from fractions import Fraction
 from urllib.parse import quote
@@ -20,16 +22,20 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("httpx")
 pytest.importorskip("jinja2")
 
-from asks import ASKS, DATASET, KINDS, identity, town
+from asks import ASKS, DATASET, KINDS, WITH_CODE, identity, town
+from discreet.curator.kinds import read_release
 from discreet.errors import InputError
 from old import GOLDEN, golden_ledger
 from surfaces import PARTLY, READ, SURFACES, command, comparable, surfaces
 
+KNOWN = {**ASKS, **WITH_CODE}
 VERSIONS = sorted(path.stem for path in GOLDEN.glob("kinds_*.sql"))
 
-# Kinds that came later than all of these versions.
-LATER = {"census", "choose", "detail", "hidden", "relations"}
-OLD = [name for name, ask in ASKS.items() if ask.kind not in LATER]
+# Kinds that came later than all of these versions, and pairs that hold asks of some kinds alone.
+LATER = {"census", "detail", "relations"}
+ALONE = {"kinds_0_2_hidden": {"choose", "hidden", "hidden with an objective"}}
+OLD = {name for name, ask in KNOWN.items() if ask.kind not in LATER and not any(name in one for one in ALONE.values())}
+ASKED = [(version, name) for version in VERSIONS for name in KNOWN if name in ALONE.get(version, OLD)]
 
 # Asks whose digest is no longer what that version made of them: their releases are read by their id, and no longer by
 # asking the same again.
@@ -44,15 +50,26 @@ OTHER_DIGEST = {
 OTHER_INTERVALS = {"kinds_0_1": {"tree"}}
 
 
-@pytest.fixture(scope="module", params=VERSIONS)
-def golden(request, tmp_path_factory):
-    """A golden ledger behind every surface, and what was read in it when it was written."""
-    folder = tmp_path_factory.mktemp(request.param)
-    ledger = folder / "books.db"
-    here = town(folder, golden_ledger(ledger, request.param))
-    facts = json.loads((GOLDEN / f"{request.param}.json").read_text(encoding="utf-8"))
-    with surfaces(here, ledger) as read:
-        yield request.param, read, facts
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory):
+    """Golden ledgers by name, each behind every surface and opened once, with what was read when it was written."""
+    with contextlib.ExitStack() as stack:
+
+        @functools.cache
+        def open_one(version):
+            folder = tmp_path_factory.mktemp(version)
+            ledger = folder / "books.db"
+            here = town(folder, golden_ledger(ledger, version))
+            facts = json.loads((GOLDEN / f"{version}.json").read_text(encoding="utf-8"))
+            return version, stack.enter_context(surfaces(here, ledger)), facts
+
+        yield open_one
+
+
+@pytest.fixture
+def golden(opened, version):
+    """One of them."""
+    return opened(version)
 
 
 def stored_values(version, name, facts):
@@ -64,13 +81,16 @@ def stored_values(version, name, facts):
     return {part: {one: columns[one] for one in columns if plain(one)} for part, columns in values.items()}
 
 
+@pytest.mark.parametrize("version", VERSIONS)
 def test_every_kind_is_in_every_golden_ledger_and_in_the_table(golden):
-    _, _, facts = golden
+    version, _, facts = golden
+    names = ALONE.get(version, OLD)
     assert set(READ) == set(KINDS)
-    assert set(KINDS) - LATER == {ASKS[one["ask"]].kind for one in facts["releases"].values()}
-    assert set(facts["values"]) == set(OLD)
+    assert {KNOWN[one["ask"]].kind for one in facts["releases"].values()} == {KNOWN[name].kind for name in names}
+    assert set(facts["values"]) == names
 
 
+@pytest.mark.parametrize("version", VERSIONS)
 def test_the_ledger_verifies_and_every_charge_is_what_it_was(golden):
     _, read, facts = golden
     checked = read.here.ledger.verify()
@@ -82,6 +102,7 @@ def test_the_ledger_verifies_and_every_charge_is_what_it_was(golden):
         assert paid.mechanism == told["mechanism"]
 
 
+@pytest.mark.parametrize("version", VERSIONS)
 def test_every_release_is_listed_on_every_surface(golden):
     _, read, facts = golden
     known = [release for release, told in facts["releases"].items() if told["dataset"] == DATASET]
@@ -95,36 +116,45 @@ def test_every_release_is_listed_on_every_surface(golden):
 
 
 @pytest.mark.parametrize("surface", SURFACES)
-@pytest.mark.parametrize("name", OLD)
+@pytest.mark.parametrize(("version", "name"), ASKED)
 def test_a_release_is_read_where_the_table_says_with_the_values_it_had(golden, name, surface):
     version, read, facts = golden
     expected = stored_values(version, name, facts)
     # Periods of streams were stored without their running totals.
     ways = {**READ, "stream": (PARTLY,) * len(SURFACES)}
-    assert read.way(surface, name, expected) == ways[ASKS[name].kind][SURFACES.index(surface)]
+    assert read.way(surface, name, expected) == ways[KNOWN[name].kind][SURFACES.index(surface)]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_release_shows_itself_in_a_notebook(golden):
+    _, read, facts = golden
+    for release in facts["releases"]:
+        shown = read_release(read.here.ledger, release)._repr_html_()
+        assert "Release from" in shown
+        assert "<script" not in shown
 
 
 @pytest.mark.filterwarnings("ignore:.*may describe earlier data")  # 0.1 knew no versions, and loads have none
-@pytest.mark.parametrize("name", OLD)
+@pytest.mark.parametrize(("version", "name"), ASKED)
 def test_the_same_ask_again_is_free_and_gives_the_same_values(golden, name):
     version, read, facts = golden
     before = read.here.ledger.head()
     if name in OTHER_DIGEST.get(version, ()):
         with pytest.raises(InputError, match=r"answers another question|belongs to another stream"):
-            ASKS[name].release(read.here, identity(name))
+            KNOWN[name].release(read.here, identity(name))
     else:
-        again = ASKS[name].release(read.here, identity(name))
-        values, expected = comparable(ASKS[name].values(again)), stored_values(version, name, facts)
+        again = KNOWN[name].release(read.here, identity(name))
+        values, expected = comparable(KNOWN[name].values(again)), stored_values(version, name, facts)
         assert set(values) == set(expected)
         for part, columns in expected.items():
             assert {column: values[part][column] for column in columns} == columns
     assert read.here.ledger.head() == before
 
 
-@pytest.mark.parametrize("name", [name for name in ASKS if name not in OLD])
+@pytest.mark.parametrize("name", [name for name, ask in KNOWN.items() if ask.kind in LATER])
 def test_a_later_kind_is_read_where_the_table_says(name, tmp_path):
     here = town(tmp_path)
-    made = ASKS[name].release(here, identity(name))
+    made = KNOWN[name].release(here, identity(name))
     with surfaces(here, tmp_path / "books.db") as read:
-        ways = [read.way(surface, name, comparable(ASKS[name].values(made))) for surface in SURFACES]
-    assert tuple(ways) == READ[ASKS[name].kind]
+        ways = [read.way(surface, name, comparable(KNOWN[name].values(made))) for surface in SURFACES]
+    assert tuple(ways) == READ[KNOWN[name].kind]

@@ -67,6 +67,9 @@ def test_long_books_are_read_in_order(store):
             append(writer, release=f"r{index}")
     with store.read() as reader:
         assert [row.sequence for row in reader.rows()] == list(range(1, 1202))
+        assert [row.sequence for row in reader.rows(after=3, limit=600)] == list(range(4, 604))
+        assert [row.sequence for row in reader.rows(after=1200)] == [1201]
+        assert list(reader.rows(after=1201)) == list(reader.rows(limit=0)) == []
 
 
 def test_a_transaction_that_fails_leaves_nothing(store):

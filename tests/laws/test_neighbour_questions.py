@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -84,8 +85,8 @@ def replaced_as_removed(measure, unit, groups):
     return SENSITIVITY(measure, replace(unit, neighbours=Neighbours.ADD_REMOVE), groups)
 
 
-def one_group_more(rows, sums, kept, *rest):
-    return PICKED(rows, sums, kept + 1, *rest)
+def one_group_more(rows, sums, kept, width, salt, whole):
+    return PICKED(rows, sums, kept + 1, width, salt, whole=whole)
 
 
 def picked_by_all(rows, sums, kept, width, salt, whole):
@@ -118,7 +119,9 @@ def counted_by_rows(measure, found, values, unit):
 
 
 def alone_uncut(rows, sums, kept, width, salt, whole):
-    return PICKED(rows, sums, kept, width, salt, False)
+    """Rows without a name, as where persons keep several groups."""
+    with mock.patch.object(discreet.query.contribution, "joins_quickly", return_value=False):
+        return PICKED(rows, sums, kept, width, salt, whole=False)
 
 
 def drawn_beyond(rows, keys, values, unit, salt):

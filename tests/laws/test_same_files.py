@@ -59,14 +59,14 @@ def in_one_file(kind: str, turn: int, ids: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("kind", ["every aggregate", "sums", "discoveries"])
+@pytest.mark.parametrize("kind", ["different values", "sums", "discoveries"])
 def test_the_layout_of_files_changes_no_integer(kind, layout, tmp_path):
     ids = "whole" if "ids" in layout else ["whole", "text"][len(layout) % 2]
     turn, table = len(layout) % 2, small(ids).arrow()
     assert in_files(LAYOUTS[layout](tmp_path / "all", table), job_of(kind, turn)) == in_one_file(kind, turn, ids)
 
 
-@pytest.mark.parametrize("kind", ["every aggregate", "sums"])
+@pytest.mark.parametrize("kind", ["different values", "sums"])
 def test_the_names_of_csv_files_change_no_integer(kind, tmp_path):
     job, table = job_of(kind), small("text").arrow()
     one = in_files(several(["a"], "csv")(tmp_path / "one", table), job)

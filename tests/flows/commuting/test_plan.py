@@ -28,7 +28,7 @@ def test_what_is_said_before_anything_is_spent(tmp_path):
         assert part in text, text
     text = str(ask(desk, sizes=SIZES).plan(epsilon=1, method="classic"))
     for part in (
-        "public, and kept",
+        "public, and preserved",
         "accepted prior",
         "refused with a chance of at most 1e-5",
         "epsilon 0.16667 a row",

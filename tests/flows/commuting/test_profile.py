@@ -152,7 +152,7 @@ def test_without_a_profile_nothing_is_recorded_or_named(tmp_path):
 def test_every_worker_is_in_a_group_and_who_is_in_none_is_said(tmp_path):
     found = ask(desk(tmp_path), profile=[HOURS], where="who < 3").plan(epsilon=10**5)
     notes = "\n".join(note.text for note in found.plan.notes)
-    assert "In hour, values outside 0..23 count as the nearer end" in notes
+    assert "In hour, values outside 0..23 are clipped to the nearer bound" in notes
     early = commuters().set_column(3, "hour", [[-5] * 3000])
     (tmp_path / "early").mkdir()
     beyond = ask(curator(tmp_path / "early", table=early), profile=[HOURS]).plan(epsilon=9).release().profile()

@@ -69,7 +69,7 @@ def test_clusters_share_alike(tmp_path):
     assert abs(int(flows[:2].sum()) - 2400) < 300
 
 
-@pytest.mark.parametrize(("method", "words"), [("modern", "curator.publish"), ("classic", "draws were not kept")])
+@pytest.mark.parametrize(("method", "words"), [("modern", "curator.publish"), ("classic", "draws were not stored")])
 def test_a_release_without_laws_says_what_helps(tmp_path, method, words):
     found = replace(ask(curator(tmp_path)).plan(epsilon=4, method=method).release(), measured=None)
     with pytest.raises(InputError, match=words):
