@@ -145,9 +145,8 @@ def _aggregate(chance: random.Random, schema: Schema) -> Any:
     other = chance.choice([each for each in numeric if each != name])
     options += [covariance(name, other), correlation(name, other), slope(name, other)]
     options += [share(chance.choice(["x > 0", "f", "n = 1 or y >= 40.5", "hour(s) < 9"]))]
-    if schema.unit.column is None:
-        vector = chance.choice([("x", "y"), ("n", "x", "y"), ("y", "n + x")])
-        options += [VectorMean(chance.choice(vector), vector, Fraction(chance.choice([1, 4, 200])))]
+    vector = chance.choice([("x", "y"), ("n", "x", "y"), ("y", "n + x")])
+    options += [VectorMean(chance.choice(vector), vector, Fraction(chance.choice([1, 4, 200])))]
     if schema.unit.column is not None:
         options += [people(), people(where=chance.choice(["x > 0", "f", "hour(s) < 9 or n = 1"]))]
         options += [total(name, person=chance.choice([(-1, 2), (0, 50), (1, 3), (40, 50), (-90, -70)]))]

@@ -116,3 +116,5 @@ def test_many_releases_refuse_what_one_does():
         QuantileFlip(0.5, epsilon=1, bins=4, confidence="0.9").release_many([1, 0, 0, 0], 10)
     with pytest.raises(InputError, match="counts"):
         ContinualCount(periods=2, epsilon=1).release_many([1, 0, 0], 10)
+    with pytest.raises(InputError, match=r"counts.*at most 2\*\*52 in all"):
+        ContinualCount(periods=2, epsilon=1).release_many([2**52, 1], 10)

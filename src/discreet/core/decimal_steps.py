@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -16,17 +17,22 @@ __all__ = ["Exact", "as_decimal", "exact_numbers", "to_steps"]
 Exact = NDArray[np.object_]
 """Numbers as fractions, the decimal ones that were written."""
 
+_INFINITE = float("inf")
 _BEYOND = Fraction(1 << 1024)  # above every finite float: clamped like any number that is too high
 
 
 def as_decimal(value: object) -> Fraction:
     """The number that was written: of a float the shortest text that means it. Text that is no number is 0.
 
+    However many digits it has: 0.1 with 5,000 zeros behind it is one tenth.
+
     >>> as_decimal(0.15), as_decimal("0.25"), as_decimal("NaN")
     (Fraction(3, 20), Fraction(1, 4), Fraction(0, 1))
     """
     if isinstance(value, Fraction):
         return value
+    if type(value) is int:  # which Python writes out up to 4,300 digits only
+        return Fraction(value)
     text = str(value)  # also of a NumPy float of any width
     try:
         return as_written(text, "value")
@@ -36,9 +42,11 @@ def as_decimal(value: object) -> Fraction:
         number = float(text)
     except ValueError:
         return Fraction(0)
-    if number != number:
+    if number != number or number == 0:
         return Fraction(0)
-    return _BEYOND if number > 0 else -_BEYOND if number < 0 else Fraction(0)
+    if number in (_INFINITE, -_INFINITE):
+        return _BEYOND if number > 0 else -_BEYOND
+    return Fraction(Decimal(text))  # of more digits, or a larger power of ten, than `as_written` takes
 
 
 def exact_numbers(values: Iterable[object]) -> Exact:

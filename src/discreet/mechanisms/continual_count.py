@@ -33,6 +33,8 @@ from discreet.mechanisms.session import Session
 __all__ = ["ContinualCount", "ContinualCountSession", "close", "closing"]
 
 _LONGEST = 2**40
+_EXACT = 2**52
+_ONE = "A session adds up larger ones, in whole numbers."
 
 
 @frozen(field_transformer=named)
@@ -109,6 +111,8 @@ class ContinualCount:
         The arithmetic of a session in floats: its totals to about 15 digits.
         """
         exact, many, levels = read_values(counts, "counts"), read_count(runs, "runs"), self.levels
+        if sum(map(abs, exact.tolist())) > _EXACT:  # else floats would round counts and noise apart
+            raise InputError("counts", Phrase("more than 2**52 together"), "at most 2**52 in all", _ONE)
         if len(exact) > self.periods:
             raise InputError("counts", Phrase(f"{len(exact)} periods"), f"at most {self.periods}")
         nodes, closed = np.zeros((levels, many)), np.zeros((levels, many))
