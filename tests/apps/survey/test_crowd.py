@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import pytest
+from small_survey import Client, keep, report, survey
 
 from discreet.apps.survey.crowd import hide_in_crowd
 from discreet.apps.survey.plan import plan_survey
@@ -54,6 +55,38 @@ def test_the_plan_shows_it_beside_the_epsilon_that_holds_anyway(crowd):
     assert plan.to_dict()["crowd"]["together"] == float(crowd.together)
     assert "forged reports hide nobody" in " ".join(plan.lines())
     assert "crowd" not in plan_survey(SURVEY, people=PEOPLE).to_dict()
+
+
+LIVE = survey()
+
+
+def shares(client):
+    """How many of the reports name each fruit and each answer on pills, from the estimates that everybody is shown."""
+    told = client.get("/results.json").json()
+    found = []
+    for question in LIVE.questions[:2]:
+        law, (shown,) = question.mechanism, [one for one in told["questions"] if one["name"] == question.name]
+        each = [one["value"] for one in shown["estimates"]]
+        each = [each[0], 1 - each[0]] if len(each) == 1 else each
+        hit, miss = float(law.hit), float(law.miss)
+        found.append([round(told["reports"] * (share * (hit - miss) + miss)) for share in each])
+    return found
+
+
+def test_results_that_are_shown_while_reports_arrive_hide_nobody_in_a_crowd(reports):
+    pytest.importorskip("fastapi", reason="needs discreet[server]")
+    from discreet.apps.survey.server import application
+
+    keep(reports, LIVE, range(150))
+    before = shares(Client(application(LIVE, reports)))
+    mine = report(LIVE, 1000)
+    reports.keep(mine["token"], LIVE.digest, LIVE.written(mine["answers"]))
+    after = shares(Client(application(LIVE, reports)))
+    seen = [[b - a for a, b in zip(*pair, strict=True)].index(1) for pair in zip(before, after, strict=True)]
+    assert seen == mine["answers"][:2]  # so the plan names it as what the numbers need, and as a way to have it
+    said = " ".join(plan_survey(SURVEY, people=PEOPLE, delta="1e-6").lines())
+    assert "not while reports arrive (survey serve --no-results)" in said
+    assert Client(application(LIVE, reports, show_results=False)).get("/results.json").status_code == 404
 
 
 @pytest.mark.parametrize("delta", [0, 1, -1, "x"])

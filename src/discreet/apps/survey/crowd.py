@@ -25,7 +25,8 @@ class Crowd:
         How often each report came to question j among the `people` reports is (each[j], delta)-differentially private
         in one person's answer to it; the counts of all questions are (together, delta)-private in all answers of one
         person, cross-tables that the survey declares included. Neighbours have other answers. The reports of all
-        others are made as the page makes them.
+        others are made as the page makes them. The counts are seen once, when all reports are there: whoever sees them
+        before and after a report arrives sees that report, for which the local epsilon alone holds.
         Proof: docs/proofs/survey.md.
     """
 
@@ -39,7 +40,8 @@ class Crowd:
         return [
             f"In the crowd: someone who sees the results of {people:,} people, not who sent what, learns of an answer "
             f"at most what that epsilon says (delta = {readable(self.delta)}){every}. This needs that whoever stores "
-            "the reports tells nobody whose they are, and that the others are real: forged reports hide nobody. "
+            "the reports tells nobody whose they are, that results are shown when all have answered and not while "
+            "reports arrive (survey serve --no-results), and that the others are real: forged reports hide nobody. "
             "Without that the first epsilon holds."
         ]
 
