@@ -144,7 +144,7 @@ def test_from_the_custodian_to_a_refusal_and_back(service, guest):
     spend(page, "one too many")
     page.get_by_role("heading", name="Refused: the budget does not cover this").wait_for()
     page.wait_for_load_state()
-    assert "Nothing was spent, and no data was read." in page.locator("main").inner_text()
+    assert "Nothing was spent and no data was read." in page.locator("main").inner_text()
     assert left(page) == pytest.approx(rest - 0.1, abs=1e-2)
     screenshot(page, "refused-light")
     page.get_by_role("link", name="Look at it").click()

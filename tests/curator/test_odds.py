@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from discreet import Budget
-from discreet.core.loss import Composed, GaussianNoise, LaplaceNoise, Pure
+from discreet.core.loss import Approx, Composed, GaussianNoise, LaplaceNoise, Pure
 from discreet.core.unit import Neighbours
 from discreet.curator.odds import guesses, lifetime, meaning
 
@@ -101,9 +101,19 @@ def test_the_comparison_is_with_the_data_left_out_and_never_with_what_was_believ
 
 
 def test_budgets_with_a_delta_are_two_steps_too():
-    for budget in (Budget(1, delta="1e-6"), Budget(rho="0.1")):
-        first, second = every(lifetime(budget))
-        assert second >= min(100, 2 * first - 50) - 0.3
+    for epsilon in (0.5, 1.0, 3.0):
+        first, second = every(lifetime(Budget(str(epsilon), delta="1e-6")))
+        presence, fact = moved(epsilon, (1, 0)), moved(epsilon, (1, 1))  # by counts that use all of the epsilon
+        assert presence <= first < fact  # the first figure said of any fact would be wrong
+        assert fact <= second <= fact + 0.2  # and twice the first would say less than is known: 100% at epsilon = 3
+    sigma = math.sqrt(1 / 0.2)  # Gaussian noise that costs rho = 0.1 whole
+    _, second = every(lifetime(Budget(rho="0.1")))
+    assert second >= 50 * (1 + math.erf(1 / (math.sqrt(2) * sigma)))
+
+
+def test_where_a_group_of_two_has_no_bound_two_steps_have_one():
+    large = Approx(1, "0.4")  # its delta grows beyond 1 for two
+    assert every(meaning(large)) == [pytest.approx(50 * (1 + 0.4 + 0.6 * math.tanh(0.5)), abs=0.1), 100]
 
 
 def figures(row):

@@ -53,6 +53,14 @@ def test_a_title_says_what_was_asked(title):
     assert question_title(query.checked(SCHEMA).to_dict()) == title
 
 
+def test_a_choice_names_its_options():
+    scores = [{"option": name, "score": "1", "bounds": ["0", "1"]} for name in ("oak", "elm", "ash", "fir")]
+    assert question_title({"choose": scores[:3], "where": None}) == "The best of oak, elm and ash"
+    assert (
+        question_title({"choose": scores, "where": "age >= 18"}) == "The best of oak, elm and 2 more, where age >= 18"
+    )
+
+
 def test_the_most_common_values_and_several_questions_have_titles():
     top = Top(ASKED["Number of people by sex"].keys[0], k=2).where("age >= 18").checked(SCHEMA).to_dict()
     assert question_title(top) == "2 most common values of sex, where age >= 18"

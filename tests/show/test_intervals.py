@@ -22,6 +22,20 @@ def test_errors_to_be_compared_share_an_axis():
     assert widths == pytest.approx([0.06, 0.6])
 
 
+def test_what_can_only_be_below_is_drawn_to_one_side():
+    picture = errors("e", [Error("option", "", 30, below=True), Error("n", "", 30)], middle="whatever it is")
+    first, second = parts(picture, "rect", "band")
+    assert (share(first.get("x")), share(first.get("width"))) == (0.4, 0.6)
+    assert (share(second.get("x")), share(second.get("width"))) == (0.2, 0.6)
+    assert texts(picture).count("the best") == 1
+    assert texts(picture).count("whatever it is") == 1
+
+
+def test_the_middle_is_said_once():
+    picture = errors("e", [Error("n", "", 3, 30), Error("m", "", 30, 30)], middle="whatever it is")
+    assert texts(picture).count("whatever it is") == 1
+
+
 def test_no_errors_are_refused():
     with pytest.raises(InputError, match="data"):
         errors("e", [])

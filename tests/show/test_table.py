@@ -26,6 +26,13 @@ def test_only_the_named_columns_are_numbers():
     assert '<td>2</td><td class="number">3</td>' in text
 
 
+def test_a_stacked_table_says_what_its_parts_are():
+    text = replace(Table.of(["a", "b"], [["1", "2"]]), stacked=True).__html__()
+    assert '<table class="stacked" role="table">' in text
+    assert '<th scope="row" role="rowheader">1</th>' in text
+    assert 'data-label="b" role="cell"' in text
+
+
 def test_a_corner_without_a_name_is_no_heading_and_a_table_can_have_a_label():
     text = replace(Table.of(["", "n"], [["a", 3]], "shares"), label="What weighs on you?").__html__()
     assert '<tr><td></td><th scope="col" class="number">n</th></tr>' in text

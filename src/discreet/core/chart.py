@@ -90,7 +90,8 @@ def caption(release: Release, output: str) -> str:
 
     words = str(release.facts.get("outputs", {}).get(output, ""))
     named = f"{words[:1].upper()}{words[1:]}" if words else output
-    by = f" by {', '.join(release.keys)}" if release.keys else ""
+    keys = " and ".join(filter(None, (", ".join(release.keys[:-1]), *release.keys[-1:])))
+    by = f" by {keys}" if keys else ""
     return f"{named}{by}, with {percent(release.confidence)} confidence intervals"
 
 

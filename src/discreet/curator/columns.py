@@ -95,13 +95,13 @@ def described(schema: Schema) -> list[DescribedColumn]:
     return [_row(name, column, schema) for name, column in schema.columns.items()]
 
 
-def columns_table(schema: Schema) -> Table:
+def columns_table(schema: Schema, stacked: bool = False) -> Table:
     """Every declared column, as a table of a page."""
     head = ("Column", "Type", "Bounds or values", "May be missing", "What can be asked about it")
     rows = [
         (_named(one), one.kind, _known(one), "yes" if one.nullable else "no", one.asked) for one in described(schema)
     ]
-    return Table.of(head, rows, "Columns", numbers=())
+    return Table(head, tuple(rows), numbers=frozenset(), label="Columns", stacked=stacked)
 
 
 def _named(column: DescribedColumn) -> Markup | str:
@@ -128,7 +128,7 @@ def _row(name: str, column: Column, schema: Schema) -> DescribedColumn:
             kind = "whole number" if isinstance(column, Integer) else "number"
             bounds = f"{number(_plain(column.lower))} to {number(_plain(column.upper))}"
             few = isinstance(column, Integer) and column.upper - column.lower < _MANY
-            asked = "sums, means, spreads, quantiles; groups " + ("as it is or in bins" if few else "in bins")
+            asked = "sums, means, spreads, quantiles; groups " + ("by value or in bins" if few else "in bins")
         case Date():
             kind, bounds = "day", f"{column.lower} to {column.upper}"
             asked = "quantiles; groups by week, month, year or bins"
@@ -143,7 +143,7 @@ def _row(name: str, column: Column, schema: Schema) -> DescribedColumn:
         case Text():
             kind, asked = "text", "groups whose values are discovered, for a delta"
     if name == schema.unit.column:
-        asked = "nothing: it says who is who"
+        asked = "how many there are, and nothing else: it identifies them"
     return DescribedColumn(name, kind, bounds, values, column.nullable, _origin(name, schema), asked)
 
 

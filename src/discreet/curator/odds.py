@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.accounting.convert import approx, pure
+from discreet.accounting.group import group
 from discreet.accounting.posterior import posterior
 from discreet.accounting.tradeoff import advantage
 from discreet.accounting.words import percent, readable
@@ -41,12 +42,12 @@ def meaning(loss: Loss, neighbours: Neighbours | Metric = Neighbours.ADD_REMOVE)
     try:
         epsilon = pure(loss).epsilon
     except LossError:
-        return f"Someone {_guess(advantage(loss), whole, 'at most')} {_OTHERS}"
+        return f"Someone {_guess(loss, whole, 'at most')} {_OTHERS}"
     single = posterior(_HALF, epsilon if whole else 2 * epsilon)
-    change = f"moves to at most {percent(single.high, 3, 'up')} (or down to {percent(single.low, 3, 'down')})"
+    change = f"moves to at most {_at_most(single.high)} (or down to {percent(single.low, 3, 'down')})"
     anything = "whatever comes out and whatever else they know"
     if whole:
-        fact = percent(posterior(_HALF, 2 * epsilon).high, 3, "up")
+        fact = _at_most(posterior(_HALF, 2 * epsilon).high)
         return (
             f"{_WITHOUT}, someone at 50:50 on whether one of those protected is in the table {change}; on any other "
             f"fact about them, to at most {fact}, {anything}. {_OTHERS}"
@@ -61,8 +62,8 @@ def lifetime(budget: Budget, neighbours: Neighbours | Metric = Neighbours.ADD_RE
     whole = neighbours is Neighbours.ADD_REMOVE
     if budget.epsilon is not None and not budget.delta:
         words = f"epsilon = {readable(budget.epsilon)}"
-        most = percent(posterior(_HALF, budget.epsilon).high, 3, "up")
-        fact = percent(posterior(_HALF, 2 * budget.epsilon).high, 3, "up")
+        most = _at_most(posterior(_HALF, budget.epsilon).high)
+        fact = _at_most(posterior(_HALF, 2 * budget.epsilon).high)
         belief = (
             f"{_WITHOUT}, someone at 50:50 on whether one of those protected is in the table ends at no more than "
             f"{most}, on any other fact about them at no more than {fact}."
@@ -73,15 +74,14 @@ def lifetime(budget: Budget, neighbours: Neighbours | Metric = Neighbours.ADD_RE
     try:
         if budget.epsilon is not None:
             words = f"epsilon = {readable(budget.epsilon)} with delta = {readable(budget.delta)}"
-            best = advantage(Approx(budget.epsilon, budget.delta))
         else:
             words = f"rho = {readable(budget.rho or Fraction(0))}"
             claim = approx(ZCDP(budget.rho or Fraction(0), budget.delta), _RARE + budget.delta)
             words += f" (epsilon = {readable(claim.epsilon)} at delta = {readable(claim.delta)})"
-            best = advantage(claim)
+        guess = _guess(_whole(budget), whole, "no more than")
     except DiscreetError:
         return ""
-    return f"All answers together, ever, cost at most {words}: someone {_guess(best, whole, 'no more than')}"
+    return f"All answers together, ever, cost at most {words}: someone {guess}"
 
 
 def guesses(
@@ -116,10 +116,22 @@ def _advantages(loss: Loss) -> tuple[str, str]:
     try:
         epsilon = pure(loss).epsilon
     except LossError:
-        best = advantage(loss)
-        return _right(best), _right(2 * best)
+        return _right(advantage(loss)), _right(_twice(loss))
     once, twice = posterior(_HALF, epsilon).high, posterior(_HALF, 2 * epsilon).high
-    return percent(once, 3, "up"), percent(twice, 3, "up")
+    return _at_most(once), _at_most(twice)
+
+
+def _twice(loss: Loss) -> Fraction:
+    """The advantage between two tables that differ in two steps.
+
+    Guarantee: it is at most the sum of both steps', and at most that of the loss of a group of two. Proofs:
+    docs/proofs/tradeoff.md, docs/proofs/group.md.
+    """
+    steps = min(2 * advantage(loss), Fraction(1))
+    try:
+        return min(steps, advantage(group(loss, 2)))
+    except LossError:
+        return steps
 
 
 def _lifetime_of_values(budget: Budget, unit: Metric) -> str:
@@ -146,24 +158,30 @@ def _told_apart(loss: Loss, unit: Metric, end: str) -> str:
         found = posterior(_HALF, pure(loss).epsilon)
     except LossError:
         return f"Someone who must guess at 50:50 {near} is right at most {_right(advantage(loss))} of the time."
-    most = percent(found.high, 3, "up")
+    most = _at_most(found.high)
     return f"Someone at 50:50 {near} {end} {most}, whatever comes out and whatever else they know."
 
 
-def _guess(best: Fraction, whole: bool, bound: str) -> str:
+def _guess(loss: Loss, whole: bool, bound: str) -> str:
     """How often a guess at even odds is right, that would be right half the time without the data."""
+    fact = _right(_twice(loss))
     half = "and would be right half the time had it been made"
     if whole:
         return (
             f"who must guess at 50:50 whether one of those protected is in the table, {half} without their data, is "
-            f"right {bound} {_right(best)} of the time; any other fact about them, {bound} {_right(2 * best)}."
+            f"right {bound} {_right(advantage(loss))} of the time; any other fact about them, {bound} {fact}."
         )
     return (
         f"who must guess at 50:50 about a fact of one of those protected, {half} with another record in their place, "
-        f"is right {bound} {_right(2 * best)} of the time."
+        f"is right {bound} {fact} of the time."
     )
 
 
 def _right(advantage: Fraction) -> str:
     """How often the best guess is right, at even odds without the data."""
-    return percent(min((1 + advantage) / 2, Fraction(1)), 3, "up")
+    return _at_most(min((1 + advantage) / 2, Fraction(1)))
+
+
+def _at_most(probability: Fraction) -> str:
+    """A bound as a percentage, never rounded down: three digits, and beyond 99% one digit of what is missing."""
+    return percent(probability, 1 if 100 * probability >= 99 else 3, "up")

@@ -26,6 +26,7 @@ from discreet.show import errors as draw_errors
 __all__ = ["PlanView", "expected", "odds_table", "percent_of", "view_plan"]
 
 _SIZED = "The error of a mean is about so much if its group has at least so many rows."
+_COMPARED = 20  # an error that is so many times smaller than the widest would be a dot on its axis
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +135,13 @@ def _whiskers(expected: Accuracy, widest: float | None) -> list[Error]:
             return [Error(name, f"\u00b1 {off:,} ranks", off)]
         case "choice":
             behind = math.ceil(half or 0)
-            return [Error(name, f"each at most {number(behind)} behind the best one left", behind)]
+            return [Error(name, f"each at most {number(behind)} behind the best one left", behind, below=True)]
         case "shortfall":
             behind = math.ceil(half or 0)
-            return [Error(name, f"at most {number(behind)}{unit} behind the best", behind)]
+            return [Error(name, f"at most {number(behind)}{unit} behind the best", behind, below=True)]
         case _ if half is not None:
-            return [Error(name, f"\u00b1 {_up(half):,f}{unit}", half, widest)]
+            shared = widest if widest is not None and half * _COMPARED >= widest else None
+            return [Error(name, f"\u00b1 {_up(half):,f}{unit}", half, shared)]
     known = [(rows, half) for rows, half in expected.by_rows if math.isfinite(half)]
     widest = max((half for _, half in known), default=None)
     return [

@@ -35,7 +35,7 @@ from discreet.query.sql import parse_sql
 from discreet.query.sql_writing import write_sql
 from discreet.query.title import condition_text
 
-__all__ = ["price_paid", "question_python", "question_sql", "with_python"]
+__all__ = ["ordered_outputs", "price_paid", "question_python", "question_sql", "with_python"]
 
 _CALLS = {
     made.__name__: made
@@ -78,8 +78,17 @@ def with_python(release: Release) -> Release:
     """A release of a question with the Python that asks it, at the price paid; any other as it is."""
     if not release.facts.get("title") or not {"outputs", "top", "union"} & set(release.query):
         return release
-    python = question_python(release.query, price_paid(release.query, release.facts.get("price", {})))
+    asked = ordered_outputs(release.query, release.outputs)
+    python = question_python(asked, price_paid(asked, release.facts.get("price", {})))
     return replace(release, facts={**release.facts, "code": {"Python": python}})
+
+
+def ordered_outputs(query: Any, names: Sequence[str]) -> Any:
+    """A recorded question with its outputs in the order of the released table: records keep none."""
+    outputs = query.get("outputs") if isinstance(query, Mapping) else None
+    if not isinstance(outputs, Mapping) or set(outputs) != set(names):
+        return query
+    return {**query, "outputs": {name: outputs[name] for name in names}}
 
 
 def question_sql(query: Any, schema: Schema) -> str:

@@ -54,6 +54,9 @@ def question_title(query: Any) -> str:
         return "; ".join(dict.fromkeys(filter(None, titles)))
     if "top" in query:
         return _ended(_top(query["top"]), query)
+    if isinstance(choices := query.get("choose"), list):
+        options = [str(one.get("option", "")) for one in choices if isinstance(one, Mapping)]
+        return _ended(f"The best of {_joined(_few(options))}", query)
     if "outputs" not in query:
         return ""
     if (choice := table_of(query)) is not None:
@@ -147,7 +150,10 @@ def _several(entries: Sequence[Any]) -> list[str]:
     if len(ranked) > 1 and len(ranked) == len(entries) and len({one.get("column") for one in ranked}) == 1:
         names = [_percentile(rank) for rank in sorted(Fraction(str(one.get("q", "1/2"))) for one in ranked)]
         return [f"{_joined(names).replace(' percentile', '')} percentiles of {plain_name(ranked[0].get('column'))}"]
-    words = list(dict.fromkeys(_output(entry) for entry in entries))
+    return _few(list(dict.fromkeys(_output(entry) for entry in entries)))
+
+
+def _few(words: list[str]) -> list[str]:
     return words if len(words) <= _MOST else [*words[: _MOST - 1], f"{len(words) - _MOST + 1} more"]
 
 

@@ -21,12 +21,16 @@ _MINUS = "\u2212"
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """How far a number may be off, `half` to either side, in words; those to be compared share the `widest`."""
+    """How far a number may be off, `half` to either side, in words; those to be compared share the `widest`.
+
+    What can only be `below` is drawn to one side.
+    """
 
     label: str
     words: str
     half: float
     widest: float | None = None
+    below: bool = False
 
     @property
     def end(self) -> float:
@@ -35,10 +39,13 @@ class Error:
 
 
 def errors(title: str, data: Sequence[Error], *, format: Format = brief, middle: str = "") -> Picture:
-    """Intervals of a known width around answers that are not known: `middle` says what stands in the middle."""
+    """Intervals of a known width around answers that are not known: `middle` says what stands in the middle, once."""
     if not data:
         raise InputError("data", 0, "at least one error")
-    parts = [_error(error, index * _ROW, format, middle) for index, error in enumerate(data)]
+    said_at = next((index for index, error in enumerate(data) if not error.below), 0)
+    parts = [
+        _error(error, index * _ROW, format, middle if index == said_at else "") for index, error in enumerate(data)
+    ]
     said = "; ".join(f"{error.label} {error.words}" for error in data)
     table = Table.of(["", "error"], [[error.label, error.words] for error in data], title)
     height = _ROW * len(data)
@@ -47,17 +54,19 @@ def errors(title: str, data: Sequence[Error], *, format: Format = brief, middle:
 
 def _error(error: Error, top: int, format: Format, middle: str) -> Markup:
     end = error.end
-    axis = Scale(-end, end)
+    axis = Scale(-end, 0 if error.below else end)
     half = min(error.half, end)
+    high = 0 if error.below else half
     y = top + 33
     edge: list[dict[str, Any]] = [
         {"x1": 0, "x2": "100%", "y1": y, "y2": y},
         {"x1": 0, "x2": 0, "y1": y - 4, "y2": y + 4},
         {"x1": "100%", "x2": "100%", "y1": y - 4, "y2": y + 4},
     ]
-    width = f"{round(100 * (axis.at(half) - axis.at(-half)), 3):g}%"
+    width = f"{round(100 * (axis.at(high) - axis.at(-half)), 3):g}%"
     body = {"x": axis.percent(-half), "width": width, "y": y - 6, "height": 12, "rx": 3}
-    ends = ((0, "start", f"{_MINUS}{format(end)}"), ("50%", "middle", middle), ("100%", "end", f"+{format(end)}"))
+    last = "the best" if error.below else f"+{format(end)}"
+    ends = ((0, "start", f"{_MINUS}{format(end)}"), ("50%", "middle", middle), ("100%", "end", last))
     return element(
         "g",
         None,
@@ -66,9 +75,13 @@ def _error(error: Error, top: int, format: Format, middle: str) -> Markup:
         element("text", {"class": "value", "x": "100%", "y": top + 14, "text-anchor": "end"}, error.words),
         *(element("line", {"class": "axis", **line}) for line in edge),
         element("rect", {"class": "band", **body}),
-        *whisker(axis, -half, half, y, 8),
-        element("circle", {"class": "point s0", "cx": "50%", "cy": y, "r": 4.5}),
-        *(element("text", {"class": "tick", "x": x, "y": y + 20, "text-anchor": at}, text) for x, at, text in ends),
+        *whisker(axis, -half, high, y, 8),
+        element("circle", {"class": "point s0", "cx": axis.percent(0), "cy": y, "r": 4.5}),
+        *(
+            element("text", {"class": "tick", "x": x, "y": y + 20, "text-anchor": at}, text)
+            for x, at, text in ends
+            if text
+        ),
     )
 
 

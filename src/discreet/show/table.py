@@ -16,7 +16,8 @@ __all__ = ["Table"]
 class Table:
     """Rows under heads. The first column names the row; those in `numbers` (all others, if None) are set right.
 
-    `label` names the table to those who do not see it, where several on a page have the same caption.
+    `label` names the table to those who do not see it, where several on a page have the same caption. One that is
+    `stacked` may be shown on a narrow screen as a card for each row, with each cell under the name of its column.
     """
 
     head: tuple[str, ...]
@@ -24,6 +25,7 @@ class Table:
     caption: str = ""
     numbers: frozenset[int] | None = None
     label: str = ""
+    stacked: bool = False
 
     def __post_init__(self) -> None:
         wrong = next((row for row in self.rows if len(row) != len(self.head)), None)
@@ -42,16 +44,22 @@ class Table:
 
     def __html__(self) -> str:
         heads = (self._head(i, name) for i, name in enumerate(self.head))
-        rows = (element("tr", None, *(self._cell(i, cell) for i, cell in enumerate(row))) for row in self.rows)
+        line, group = self._role("row"), self._role("rowgroup")
+        rows = (element("tr", line, *(self._cell(i, cell) for i, cell in enumerate(row))) for row in self.rows)
         parts = [element("caption", None, self.caption)] if self.caption else []
-        parts += [element("thead", None, element("tr", None, *heads)), element("tbody", None, *rows)]
+        parts += [element("thead", group, element("tr", line, *heads)), element("tbody", group, *rows)]
         region = {
             "class": "scroll",
             "role": "region",
             "tabindex": "0",
             "aria-label": self.label or self.caption or self.head[0],
         }
-        return element("div", region, element("table", None, *parts))
+        whole = {"class": "stacked", **self._role("table")} if self.stacked else None
+        return element("div", region, element("table", whole, *parts))
+
+    def _role(self, name: str) -> dict[str, Any]:
+        """What a part is, said where its style may take that away."""
+        return {"role": name} if self.stacked else {}
 
     def _kind(self, column: int) -> str | None:
         right = column > 0 if self.numbers is None else column in self.numbers
@@ -59,9 +67,11 @@ class Table:
 
     def _head(self, column: int, name: str) -> Markup:
         """The name of a column; a corner without one is no heading."""
-        return element("th", {"scope": "col", "class": self._kind(column)}, name) if name else element("td", None)
+        kind = {"scope": "col", "class": self._kind(column), **self._role("columnheader")}
+        return element("th", kind, name) if name else element("td", None)
 
     def _cell(self, column: int, cell: Any) -> Markup:
         if column == 0:
-            return element("th", {"scope": "row"}, cell)
-        return element("td", {"class": self._kind(column)}, cell)
+            return element("th", {"scope": "row", **self._role("rowheader")}, cell)
+        named = {"data-label": self.head[column], **self._role("cell")} if self.stacked else {}
+        return element("td", {"class": self._kind(column), **named}, cell)

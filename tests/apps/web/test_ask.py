@@ -88,7 +88,7 @@ def test_a_refusal_says_what_is_left_and_what_could_be_asked(service):
         assert found.status_code == status
     text = told(found)
     assert "Refused: the budget does not cover this" in text
-    assert "Nothing was spent, and no data was read" in text
+    assert "Nothing was spent and no data was read" in text
     assert "The same question at epsilon = 0.03, about a tenth of what is left" in text
     link = html.unescape(re.search(r'class="button" href="([^"]*)"', found.text)[1])
     offered = ann.get(link)

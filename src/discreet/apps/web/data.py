@@ -43,7 +43,7 @@ def routes(frame: Frame) -> APIRouter:
             protects=protects(schema.unit),
             neighbours=neighbours(schema.unit),
             limits=limits(schema.unit),
-            columns=columns_table(schema),
+            columns=columns_table(schema, stacked=True),
             missing=missing(schema, desk.source.columns()),
             standing=frame.budgets(caller, dataset),
         )

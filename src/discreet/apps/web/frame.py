@@ -248,6 +248,7 @@ class Frame:
         home = f"/d/{quote(dataset, safe='')}"
         path = request.scope.get("raw_path", b"").decode("latin-1") or request.url.path
         rest = path.removeprefix(home).strip("/").split("/")[0]
+        rest = "jobs" if rest == "new" else rest
         hidden = set() if self.service.curators[dataset].declared.subject == "table" else self.tables
         return [(f"{home}/{end}".rstrip("/"), text, rest == end) for end, text in self.links if end not in hidden]
 

@@ -72,7 +72,7 @@ def _form(frame: Frame, pages: APIRouter, kind: str, title: str) -> None:
     needed = [one for one in listed if one.required]
     others = [one for one in listed if not one.required and not one.late]
     how = [one for one in listed if one.late and not one.required]
-    groups = [("What", needed, False), ("More about it", others, True), ("How it is released", how, True)]
+    groups = [("What to release", needed, False), ("More options", others, True), ("How it is released", how, True)]
 
     def more(dataset: str, caller: Caller) -> dict[str, Any]:
         return {"title": title, "about": ABOUT[kind], "groups": groups, "explained": frozenset(TERMS)}

@@ -13,7 +13,7 @@ from discreet.core.metadata import citation
 from discreet.core.release import Release
 from discreet.core.release_page import table_cells
 from discreet.data.schema import Schema
-from discreet.query.code import price_paid, question_python, question_sql
+from discreet.query.code import ordered_outputs, price_paid, question_python, question_sql
 from discreet.show import Picture
 from discreet.show.scale import finite
 
@@ -131,8 +131,9 @@ def with_code(release: Release, schema: Schema | None, price: Mapping[str, Any])
     if "share" in price:
         stated = {name: value for name, value in price.items() if name != "share"}
         price = price_paid(release.query, release.facts.get("price", {})) | stated
-    sql = question_sql(release.query, schema)
-    code = ({"SQL": sql} if sql else {}) | {"Python": question_python(release.query, price, schema)}
+    asked = ordered_outputs(release.query, release.outputs)
+    sql = question_sql(asked, schema)
+    code = ({"SQL": sql} if sql else {}) | {"Python": question_python(asked, price, schema)}
     return replace(release, facts={**release.facts, "code": code})
 
 

@@ -34,7 +34,7 @@ class Step:
 STEPS = (
     Step(
         "what is left",
-        "The bar at the top right is the privacy budget: the most that all answers together may ever cost. Every "
+        "The bar in the header is the privacy budget: the most that all answers together may ever cost. Every "
         "answer takes a part of it. When it is empty, there are no more answers.",
         "",
         "budgets",

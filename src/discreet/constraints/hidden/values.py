@@ -27,8 +27,8 @@ _FIELDS = {
     "label": "the column that names them",
     "measure": "what they are counted in",
     "names": "what they are called",
-    "constraints": "what released numbers meet",
-    "objective": "what released numbers cost about as much by",
+    "constraints": "the constraints that released numbers meet",
+    "objective": "the objective that released numbers come close to",
 }
 
 

@@ -23,6 +23,7 @@ async function renew() {
     return setTimeout(renew, every);
   }
   document.querySelector("[data-running]")?.removeAttribute("data-running");
+  for (const note of document.querySelectorAll("[data-script]")) note.hidden = true;
 }
 
 if (document.querySelector("[data-running]")) setTimeout(renew, every);
