@@ -10,7 +10,7 @@ import pytest
 from interval_coverage import PURE, SCHEMA, VALUES, ZCDP, exact, holds
 
 from discreet.query.aggregate import count, mean, people, std, total, variance
-from discreet.query.estimate import estimate
+from discreet.query.estimate import _quantile, estimate
 from discreet.query.measure import Moment, Total
 from discreet.query.plan import plan_query
 from discreet.query.price import Price
@@ -160,3 +160,13 @@ def test_a_value_lies_within_its_interval(name):
         result = estimate(output, SCHEMA, noisy, made.noises, 0.95)
         known = ~np.isnan(result.value)
         assert ((result.lower <= result.value) & (result.value <= result.upper))[known].all()
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999, 1 - 2**-53])
+def test_the_quantile_of_draws_is_that_of_numpy_to_the_last_bit(confidence):
+    """Intervals published again, from what an earlier version measured, are those that it published."""
+    chance = np.random.default_rng(5)
+    rows = chance.normal(size=(40, 4000)) * 10.0 ** chance.integers(-9, 9, size=(40, 1))
+    rows[1, :2000], rows[2, 7], rows[3] = rows[1, 0], np.nan, 2.0**900
+    for tail in ((1 - confidence) / 2, (1 + confidence) / 2):
+        assert np.array_equal(_quantile(rows, tail), np.quantile(rows, tail, axis=1), equal_nan=True)

@@ -92,13 +92,10 @@ def _simulated(
         part = slice(start, start + size)
         truths = [measure[part, None].astype(np.float64) - stray for measure, stray in zip(noisy, strays, strict=True)]
         possible = aggregate.corrected(schema, truths, twice)
-        lower[part], upper[part] = np.quantile(possible, tails, axis=1)
         # Where the group may as well be empty its mean may be anything: such draws count on both sides.
         blank = aggregate.undefined(schema, truths, twice)
-        some = np.flatnonzero(blank.any(axis=1))
-        if len(some):
-            lower[start + some] = np.quantile(np.where(blank[some], floor, possible[some]), tails[0], axis=1)
-            upper[start + some] = np.quantile(np.where(blank[some], ceiling, possible[some]), tails[1], axis=1)
+        lower[part] = _quantile(np.where(blank, floor, possible), tails[0])
+        upper[part] = _quantile(np.where(blank, ceiling, possible), tails[1])
     unknown = (lower <= floor) & (upper >= ceiling)  # all that was declared: nothing is known
     if ceiling >= ENDLESS:  # one end or the other is nowhere: draws on both sides of infinity
         unknown = (lower < -ENDLESS / 2**20) | (upper > ENDLESS / 2**20)
@@ -106,3 +103,13 @@ def _simulated(
     lower, upper = aggregate.widened(schema, np.minimum(lower, value) - off, np.maximum(upper, value) + off)
     lower, upper = np.maximum(lower, floor), np.minimum(upper, ceiling)
     return Estimate(*(np.where(unknown, np.nan, numbers) for numbers in (value, lower, upper)))
+
+
+def _quantile(rows: Floats, tail: float) -> Floats:
+    """What `np.quantile` says of each row, by sorting it: numpy sorts several times as fast as it parts."""
+    ordered = np.sort(rows, axis=1)
+    at = (ordered.shape[1] - 1) * tail
+    index = min(int(at), ordered.shape[1] - 2)
+    share, left, right = at - index, ordered[:, index], ordered[:, index + 1]
+    found = right - (right - left) * (1 - share) if share >= 0.5 else left + (right - left) * share
+    return np.where(np.isnan(ordered[:, -1]), np.nan, found)
