@@ -54,6 +54,13 @@ def pytest_collection_finish():
     gc.set_threshold(20_000, 20, 50)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session, exitstatus):
+    """For .ci/again.py: whether all tests were run, however many failed."""
+    if not hasattr(session.config, "workerinput") and hasattr(session.config, "cache"):
+        session.config.cache.set("discreet/exit", int(exitstatus))
+
+
 def pytest_unconfigure():
     gc.unfreeze()
 

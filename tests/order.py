@@ -46,3 +46,8 @@ class Shared(LoadFileScheduling):
         if rank(nodeid) == 0:
             return "spark"
         return nodeid if nodeid.startswith(ALONE) else super()._split_scope(nodeid)
+
+    def _reschedule(self, node) -> None:
+        """Not to a worker that has yet to collect: one in the place of another that crashed."""
+        if node in self.registered_collections:
+            super()._reschedule(node)
