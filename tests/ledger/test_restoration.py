@@ -1,6 +1,9 @@
 """A backup that is put back gives no budget back, and nothing that was there is lost."""
 
 import shutil
+import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -127,3 +130,94 @@ def test_half_a_backup_is_not_put_in_place(ledger, place, tmp_path):
     with pytest.raises(LedgerError, match="not a complete backup"):
         restore_backup(tmp_path / "copy", place, replace=True)
     spend(ledger, "r2")
+
+
+def killed_with_its_log(folder):
+    """A ledger with a backup from before its last charge, and that charge in a log that nobody wrote back."""
+    opened = Ledger.open(folder / "books.db", create=True)
+    opened.create("visits", Budget(epsilon=5), who="ann")
+    manifest = back_up(opened, folder / "copy")
+    spend(opened, "r2", 2)
+    names = ("books.db", "books.db-wal", "books.db-shm")
+    kept = {name: (folder / name).read_bytes() for name in names}
+    head = opened.head()
+    opened.close()
+    for name, content in kept.items():
+        (folder / name).write_bytes(content)
+    assert len(kept["books.db-wal"]) > 4096
+    return manifest, head
+
+
+class _Killed(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("moves", [0, 1, 2, 3])
+def test_stopped_anywhere_the_same_again_puts_it_back_and_sets_all_aside(tmp_path, monkeypatch, moves):
+    manifest, head = killed_with_its_log(tmp_path)
+    whole, left = Path.replace, [moves]
+
+    def replace(path, target):
+        if path.parent == tmp_path:
+            if not left[0]:
+                raise _Killed
+            left[0] -= 1
+        return whole(path, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", replace)
+        with pytest.raises(_Killed):
+            restore_backup(tmp_path / "copy", tmp_path / "books.db", replace=True)
+    done = restore_backup(tmp_path / "copy", tmp_path / "books.db", replace=True)
+    assert done.ledger.head() == manifest.head
+    assert [lost[2].amount for lost in done.ledger.discrepancy().lost] == [2]
+    with sqlite3.connect(tmp_path / "books.db.before-restore-1") as aside:
+        assert aside.execute("SELECT MAX(sequence) FROM discreet_record").fetchall() == [(head.sequence,)]
+
+
+def test_the_log_of_a_ledger_that_was_removed_is_not_written_into_the_one_put_back(tmp_path):
+    manifest, _ = killed_with_its_log(tmp_path)
+    (tmp_path / "books.db").unlink()
+    done = restore_backup(tmp_path / "copy", tmp_path / "books.db")
+    assert done.ledger.head() == manifest.head
+    assert (tmp_path / "books.db.before-restore-1-wal").exists()
+
+
+def test_what_is_set_aside_is_never_written_over(tmp_path):
+    manifest, _ = killed_with_its_log(tmp_path)
+    (tmp_path / "books.db.before-restore-1-wal").write_text("the log of another")
+    done = restore_backup(tmp_path / "copy", tmp_path / "books.db", replace=True)
+    assert done.aside == str(tmp_path / "books.db.before-restore-2")
+    assert (tmp_path / "books.db.before-restore-1-wal").read_text() == "the log of another"
+    assert done.ledger.head() == manifest.head
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="such files cannot be renamed there")
+def test_a_ledger_that_somebody_has_open_is_not_taken_from_under_them(tmp_path):
+    """SQLite would write on in the file that was set aside, and at its end remove the log of the one put back."""
+    opened = Ledger.open(tmp_path / "books.db", create=True)
+    opened.create("visits", Budget(epsilon=5), who="ann")
+    back_up(opened, tmp_path / "copy")
+    spend(opened, "r2", 2)
+    with opened._store.read(), pytest.raises(LedgerError, match=r"in use\. Nothing was changed\. Stop the server"):
+        restore_backup(tmp_path / "copy", tmp_path / "books.db", replace=True)
+    assert opened.remaining("visits").amount == 3
+    opened.close()
+    other = subprocess.Popen(
+        [sys.executable, "-c", _HOLD, str(tmp_path / "books.db")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with other:
+        assert other.stdout.readline() == b"open\n"
+        with pytest.raises(LedgerError, match="in use"):
+            restore_backup(tmp_path / "copy", tmp_path / "books.db", replace=True)
+        other.kill()
+    assert restore_backup(tmp_path / "copy", tmp_path / "books.db", replace=True).aside
+
+
+_HOLD = """
+import sqlite3, sys
+books = sqlite3.connect(sys.argv[1])
+books.execute("SELECT * FROM discreet_head").fetchall()
+print("open", flush=True)
+sys.stdin.read()
+"""

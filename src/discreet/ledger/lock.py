@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,7 +12,10 @@ from pathlib import Path
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["file_lock"]
+__all__ = ["file_lock", "opened_by_sqlite"]
+
+_SHARED = (0x40000002, 510)
+"""Where SQLite locks a file as long as a connection to it is open, and how many bytes (sqlite.org/fileformat2.html)."""
 
 
 @contextmanager
@@ -51,3 +55,22 @@ def _is_still(path: Path, handle: int) -> bool:
         return os.path.samestat(path.stat(), os.fstat(handle))
     except FileNotFoundError:
         return False
+
+
+def opened_by_sqlite(path: Path) -> bool:
+    """Whether a connection to a database in a file is open that has read it, here or in another process.
+
+    Its owner would go on with the file under whatever name it has then, and remove the log of the one in its place.
+    """
+    if sys.platform == "win32":  # such a file cannot be renamed there
+        return False
+    with path.open("rb+") as file:
+        try:
+            if hasattr(fcntl, "F_OFD_SETLK"):  # a lock of this handle: it sees connections of this process, too
+                wanted = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, *_SHARED, 0)
+                fcntl.fcntl(file, fcntl.F_OFD_SETLK, wanted)
+            else:
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, _SHARED[1], _SHARED[0])
+        except OSError:
+            return True
+    return False

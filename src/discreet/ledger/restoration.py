@@ -21,6 +21,7 @@ from discreet.ledger.lock import file_lock
 from discreet.ledger.opening import store_at
 from discreet.ledger.record import GENESIS
 from discreet.ledger.secret import secret_at, secret_path
+from discreet.ledger.sqlite import in_use
 from discreet.ledger.store import Reader
 from discreet.ledger.stream_state import copy_states
 from discreet.ledger.transfer import copy_records
@@ -30,7 +31,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Restored", "restore_backup"]
 
-_FILES = ("", "-wal", "-shm")
+_FILES = ("-wal", "-shm", "")
+"""Endings of what SQLite keeps of a ledger, in the order in which they are set aside.
+
+The log goes first. A ledger without its log is behind its guard, and refused; a log beside another ledger would be
+written into that one by SQLite.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +77,17 @@ def _into_file(_: Reader, folder: Path, address: str | Path, replace: bool) -> s
     path = Path(address)
     if path.parent.name == ".discreet":
         private_folder(path.parent)
-    draft, aside = path.with_name(path.name + ".restoring"), _free_name(path)
+    draft = path.with_name(path.name + ".restoring")
     try:
         with file_lock(path.with_name(path.name + ".lock")):
             there = path.exists() and path.stat().st_size > 0
             if there:
                 _check_replace(replace, str(path), "It is set aside, not removed.")
+                if in_use(path):
+                    raise LedgerError(
+                        f"The ledger {str(path)!r} is in use. Nothing was changed. Stop the server and whatever else "
+                        "has it open, then restore."
+                    )
             draft.unlink(missing_ok=True)
             os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))  # before a byte of it is there
             shutil.copyfile(folder / DATABASE, draft)
@@ -84,9 +95,7 @@ def _into_file(_: Reader, folder: Path, address: str | Path, replace: bool) -> s
                 connection.execute("PRAGMA synchronous = FULL")
                 connection.execute("UPDATE discreet_head SET format = -format WHERE format < 0")
                 connection.commit()
-            for ending in _FILES if there else ():
-                if (old := path.with_name(path.name + ending)).exists():
-                    old.replace(aside.with_name(aside.name + ending))
+            aside = _set_aside(path)
             draft.replace(path)
             settle(path.parent)
     except OSError as error:
@@ -94,11 +103,19 @@ def _into_file(_: Reader, folder: Path, address: str | Path, replace: bool) -> s
     return str(aside) if there else None
 
 
-def _free_name(path: Path) -> Path:
+def _set_aside(path: Path) -> Path:
+    """Move away what is there, also the log of a ledger that was removed; one that was stopped half-way is finished."""
+    here = [each for ending in _FILES if (each := path.with_name(path.name + ending)).exists()]
     number = 1
-    while (named := path.with_name(f"{path.name}.before-restore-{number}")).exists():
+    while True:
+        aside = path.with_name(f"{path.name}.before-restore-{number}")
+        moves = [(each, aside.with_name(aside.name + each.name.removeprefix(path.name))) for each in here]
+        if not aside.exists() and not any(target.exists() for _, target in moves):
+            break
         number += 1
-    return named
+    for each, target in moves:
+        each.replace(target)
+    return aside
 
 
 def _into_database(backup: Reader, _: Path, address: str | Path, replace: bool) -> str | None:

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import LedgerError
-from discreet.ledger.lock import file_lock
+from discreet.ledger.lock import file_lock, opened_by_sqlite
 from discreet.ledger.store import Reader, Writer, being_run
 from discreet.ledger.tables import SCHEMA, Execute, Transaction, check_format, in_transaction
 
-__all__ = ["SqliteStore"]
+__all__ = ["SqliteStore", "in_use"]
 
 _PATIENCE = 60.0  # seconds to wait for other writers before giving up
 
@@ -168,6 +168,14 @@ def _translated() -> Iterator[None]:
 
 
 _stores: weakref.WeakSet[SqliteStore] = weakref.WeakSet()
+
+
+def in_use(path: Path) -> bool:
+    """Whether somebody has the ledger in a file open. Idle connections of this process are closed, and do not count."""
+    for store in list(_stores):
+        if store.path.absolute() == path.absolute():
+            store.close()
+    return opened_by_sqlite(path)
 
 
 def _before_fork() -> None:
