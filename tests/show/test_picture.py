@@ -43,6 +43,17 @@ def test_several_in_one_lie_side_by_side_and_none_is_refused():
         stack("None", [])
 
 
+def test_a_caption_stands_below_in_lines_as_wide_as_the_pictures():
+    bare, said = stack("Both", [CURVE, CURVE], columns=2), "Darker where more of them live, " * 8
+    captioned = stack("Both", [CURVE, CURVE], columns=2, caption=said)
+    lines = [line for line in texts(captioned) if "Darker" in line or "live" in line]
+    assert " ".join(lines) == said.strip()
+    assert len(lines) > 1
+    assert captioned.width == bare.width
+    assert captioned.height > bare.height
+    assert captioned.description == said
+
+
 def test_files_by_their_endings(tmp_path):
     assert PEOPLE.save(tmp_path / "a.svg").read_text(encoding="utf-8") == PEOPLE.to_svg()
     assert PEOPLE.save(tmp_path / "a.html").read_text(encoding="utf-8").startswith("<!doctype html>")

@@ -27,7 +27,7 @@ def check_columns(source: Source, schema: Schema, names: Iterable[str], exact: I
     _check_drift(source, schema, read, exact)
     for name in read:
         if name not in stored:
-            raise _absent(name, stored)
+            raise _absent(name, stored, schema.name)
         if stored[name] == "string" and source.tries:
             continue  # read as whatever is declared: to say so, no engine need be loaded
         if stored[name].startswith("unknown"):
@@ -54,14 +54,14 @@ def _check_drift(source: Source, schema: Schema, names: Iterable[str], exact: It
                 raise InputError(f"columns.{name}", Phrase(drift[name].words), "stored alike in all files", hint)
 
 
-def _absent(name: str, stored: Mapping[str, str]) -> InputError:
+def _absent(name: str, stored: Mapping[str, str], dataset: str) -> InputError:
     """That the data has no such column. It names none that are there: they may be a person's values in a first line."""
     near = next((there for there in stored if _letters(there) == _letters(name)), None)
     if near is not None:
         return InputError("columns", name, "a column the data has", f"Did you mean `{near}`?")
     hint = (
-        "Remove it from the schema, or spell it as the data does. If the first line of a CSV file holds values, name "
-        'the columns: names = ["...", ...] under [dataset] in the schema.'
+        f"Remove it from the schema of {dataset!r}, or spell it as the data does. If the first line of a CSV file "
+        'holds values, name the columns: names = ["...", ...] under [dataset] in the schema.'
     )
     return InputError("columns", name, f"a column the data has ({len(stored)} others are there)", hint)
 

@@ -88,7 +88,7 @@ class HeatMap(AttackResult):
             image(f"Under epsilon = {self.epsilon:g}", _shades(self.private), cell=_CELL),
         ]
         said = f"{self.seen:.0%} of the fences are seen in exact counts, {self.seen_private:.0%} under the budget."
-        return stack("A heat map of runs, and two bases", maps, columns=2, description=said)
+        return stack("A heat map of runs, and two bases", maps, columns=2, caption=said)
 
 
 def _shades(counts: NDArray[np.int64]) -> list[list[float]]:

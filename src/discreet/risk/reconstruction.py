@@ -115,13 +115,16 @@ class Reconstruction(AttackResult):
 
     def picture(self) -> Picture:
         """The part of the bits found against the error of the answers, and where coin flips stand."""
-        budgets = [guess for guess in (self.control, self.private) if guess is not None]
         series = [
-            Line(f"{label}{name}", tuple(points), loose=loose)
-            for label, guesses, loose in (("", self.sloppy, False), ("under a budget, ", budgets, True))
+            Line(name, points)
             for name, way in (("least squares", "squares"), ("linear program", "program"))
-            if (points := [(self.scaled(one.error), found) for one in guesses if (found := getattr(one, way))])
+            if (points := tuple((self.scaled(one.error), found) for one in self.sloppy if (found := getattr(one, way))))
         ]
+        for one in (self.control, self.private):
+            if one is not None:
+                ways = [found for found in (one.squares, one.program) if found is not None]
+                label = f"epsilon = {one.epsilon:,g}{', both ways' * (len(ways) > 1)}"
+                series.append(Line(label, tuple((self.scaled(one.error), found) for found in ways), loose=True))
         errors = Scale.around([x for line in series for x, _ in line.points], log=True, room=0.2)
         levels = [("coin flips", 0.5)]
         if self.private is not None and self.most is not None:

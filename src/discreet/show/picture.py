@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from discreet.errors import InputError, MissingExtraError
@@ -20,6 +21,7 @@ ENDINGS = (".svg", ".html", ".png", ".pdf")
 _NAMESPACE = "http://www.w3.org/2000/svg"
 _MARGIN = 16
 _HEAD = 26
+_LETTER, _LINE = 6.4, 17  # of a caption: how wide a letter is at most on average, how high a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +113,10 @@ class Picture:
         return cell(self.title, self.figure())
 
 
-def stack(title: str, pictures: Sequence[Picture], *, columns: int = 1, description: str = "") -> Picture:
-    """Several pictures in one, each under its own title, in rows of so many."""
+def stack(
+    title: str, pictures: Sequence[Picture], *, columns: int = 1, description: str = "", caption: str = ""
+) -> Picture:
+    """Several pictures in one, each under its own title, in rows of so many; the `caption` stands below them."""
     if not pictures:
         raise InputError("pictures", 0, "at least one picture")
     cell = max(picture.width for picture in pictures)
@@ -125,4 +129,8 @@ def stack(title: str, pictures: Sequence[Picture], *, columns: int = 1, descript
             parts.append(element("text", {"class": "title", "x": left, "y": top + 14}, picture.title))
             parts.append(picture.placed(left, top + _HEAD, cell if picture.fluid else None))
         top += max(picture.height for picture in row) + _HEAD + gap
-    return Picture(title, across * cell + (across - 1) * gap, top - gap, tuple(parts), description)
+    wide, tall = across * cell + (across - 1) * gap, top - gap
+    for line in wrap(caption, max(1, int(wide / _LETTER))):
+        tall += _LINE
+        parts.append(element("text", {"class": "tick", "x": 0, "y": tall}, line))
+    return Picture(title, wide, tall, tuple(parts), description or caption)

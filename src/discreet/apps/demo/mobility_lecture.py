@@ -62,7 +62,7 @@ def show() -> Lecture:
     tables = (("True", true), ("Released", found))
     panels = [image(title, _shades(counts[:_SHOWN, :_SHOWN, 2]), cell=9) for title, counts in tables]
     said = f"Trips at 8:00-8:30 from the {_SHOWN} busiest places (rows) to the same (columns), darker where more go."
-    drawn = stack("Invented trips, 8:00-8:30", panels, columns=2, description=said)
+    drawn = stack("Invented trips, 8:00-8:30", panels, columns=2, caption=said)
     words = f"Everything of one rider is protected by epsilon = {_EPSILON}."
     return Lecture("Trips by half hour", numbers, words, drawn, "course/mobility.md")
 

@@ -49,7 +49,7 @@ def show() -> Lecture:
         for title, flows in (("True", true), ("Measured", modern), ("Urns", classic))
     ]
     said = f"Home areas of those who work in {names[busiest]}: darker where more of them live."
-    drawn = stack(f"Home areas of work area {names[busiest]}", panels, columns=3, description=said)
+    drawn = stack(f"Home areas of work area {names[busiest]}", panels, columns=3, caption=said)
     words = f"40,000 invented workers of 36 towns, one worker protected by epsilon = {_EPSILON}."
     return Lecture("OnTheMap", numbers, words, drawn, "course/mobility.md")
 

@@ -54,7 +54,7 @@ def draw_flips(disc: Pixels, flipped: Pixels) -> Picture:
         image("Averages of flipped pixels", _averages(flipped, _FLIPPED, 1 - _FLIPPED), cell=8),
     ]
     said = "Every pixel is flipped with 49%, so that none says anything; averages of 6,400 of them show the disc."
-    return stack("A picture whose bits are flipped with 49%", panels, columns=3, description=said)
+    return stack("A picture whose bits are flipped with 49%", panels, columns=3, caption=said)
 
 
 def _averages(pixels: Pixels, white: float, black: float) -> list[list[float]]:
