@@ -112,9 +112,9 @@ def given(first: Oracle | Mean, second: Oracle, one: Any, two: Any, times: Integ
     """Of the people in each category of the `second` answer: the share of each category, or the mean, of the first.
 
     >>> from discreet.local import GRR
-    >>> people = given(GRR(2, 4), GRR(2, 4), [0, 0, 1, 1, 0] * 200, [0, 1, 0, 1, 0] * 200)
+    >>> people = given(GRR(2, 4), GRR(2, 4), [0, 0, 0, 0, 1, 0, 1] * 200, [0, 0, 0, 0, 0, 1, 1] * 200)
     >>> people.values[0].round(1).tolist()
-    [0.7, 0.5]
+    [0.8, 0.5]
     """
     left, right, often = _pairs(first, second, one, two, times)
     n, size = int(often.sum()), _width(first)
