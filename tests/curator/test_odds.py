@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from discreet import Budget
+from discreet.accounting import advantage, group
 from discreet.core.loss import Approx, Composed, GaussianNoise, LaplaceNoise, Pure
 from discreet.core.unit import Neighbours
 from discreet.curator.odds import guesses, lifetime, meaning
@@ -100,20 +101,57 @@ def test_the_comparison_is_with_the_data_left_out_and_never_with_what_was_believ
     assert "the data of others" in meaning(Pure(1))
 
 
-def test_budgets_with_a_delta_are_two_steps_too():
+def test_budgets_with_a_delta_bound_how_often_a_guess_is_right():
     for epsilon in (0.5, 1.0, 3.0):
         first, second = every(lifetime(Budget(str(epsilon), delta="1e-6")))
-        presence, fact = moved(epsilon, (1, 0)), moved(epsilon, (1, 1))  # by counts that use all of the epsilon
-        assert presence <= first < fact  # the first figure said of any fact would be wrong
-        assert fact <= second <= fact + 0.2  # and twice the first would say less than is known: 100% at epsilon = 3
+        assert moved(epsilon, (1, 0)) <= first  # the worst answer of a count that uses all of the epsilon
+        # A report of two bits that is right about a fact as often as epsilon lets it; without the data it is a coin.
+        fact = 100 - 50 * math.exp(-epsilon)
+        assert first < fact <= second <= fact + 0.1
     sigma = math.sqrt(1 / 0.2)  # Gaussian noise that costs rho = 0.1 whole
     _, second = every(lifetime(Budget(rho="0.1")))
     assert second >= 50 * (1 + math.erf(1 / (math.sqrt(2) * sigma)))
 
 
-def test_where_a_group_of_two_has_no_bound_two_steps_have_one():
+def test_where_a_group_of_two_has_no_bound_a_guess_has_one():
     large = Approx(1, "0.4")  # its delta grows beyond 1 for two
-    assert every(meaning(large)) == [pytest.approx(50 * (1 + 0.4 + 0.6 * math.tanh(0.5)), abs=0.1), 100]
+    presence, fact = every(meaning(large))
+    assert presence == pytest.approx(50 * (1 + 0.4 + 0.6 * math.tanh(0.5)), abs=0.1)
+    assert fact == pytest.approx(100 - 100 * math.exp(-1) * (0.5 - 0.4), abs=0.1)
+
+
+def two_counts(place, scale=1, reach=30):
+    """The law of two counts at these places with Laplace noise."""
+    wide = np.arange(-reach, reach + 1)
+    laws = [math.tanh(0.5 / scale) * np.exp(-np.abs(wide - at) / scale) for at in place]
+    return np.multiply.outer(*laws).ravel()
+
+
+def tied_guess():
+    """How often a rule is right about a fact that others' counts are tied to: without somebody's data, and with it.
+
+    Others are at (1, 0) where it is so and at (-1, 0) where not; the data adds (1, 1) there, and takes it away here.
+    """
+    so, not_so = two_counts((1, 0)), two_counts((-1, 0))
+    with_so, with_not = two_counts((2, 1)), two_counts((-2, -1))
+    # Of rules that are right half the time without the data the best (Neyman and Pearson), as a mixture of two.
+    gain, cost = with_so - with_not, so - not_so
+    rules = [gain - slope * cost > 0 for slope in (1 - 1e-3, 1 + 1e-3)]
+    high, low = (float(cost[rule].sum()) for rule in rules)
+    mixed = -low / (high - low) if high > low else 0.0
+    say_so = mixed * rules[0] + (1 - mixed) * rules[1]
+    return [float(one @ say_so + other @ (1 - say_so)) / 2 for one, other in ((so, not_so), (with_so, with_not))]
+
+
+def test_a_guess_of_those_who_tie_people_together_is_bounded_and_a_group_of_two_is_no_bound():
+    """The planted bug: the advantage for two units, where others differ with the fact as well."""
+    without, right = tied_guess()
+    assert without == pytest.approx(0.5, abs=1e-9)
+    loss = Composed((Approx(0, "1e-9"), LaplaceNoise(1, 1), LaplaceNoise(1, 1)))  # not pure: counts of found groups
+    assert right > 0.90
+    assert 100 * right <= every(meaning(loss))[1] < 50 + 100 * float(advantage(loss))
+    planted = (1 + float(advantage(group(loss, 2)))) / 2
+    assert planted < right - 0.03
 
 
 def figures(row):

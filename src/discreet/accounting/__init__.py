@@ -22,7 +22,7 @@ from discreet.accounting.parallel import parallel
 from discreet.accounting.pld import privacy_loss
 from discreet.accounting.posterior import Posterior, after, posterior, posterior_curve
 from discreet.accounting.rdp import renyi, renyi_epsilon
-from discreet.accounting.tradeoff import Tradeoff, advantage, tradeoff
+from discreet.accounting.tradeoff import Tradeoff, advantage, detected, tradeoff
 from discreet.accounting.training import noise_multiplier, sampling_probability, training_loss, training_steps
 from discreet.accounting.words import percent, readable
 
@@ -35,6 +35,7 @@ __all__ = [
     "approx",
     "compose",
     "delta",
+    "detected",
     "epsilon_for_rho",
     "epsilon_within",
     "gaussian_sigma",

@@ -8,6 +8,7 @@ Proofs: docs/proofs/tradeoff.md.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,17 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.accounting.compose import compose
-from discreet.accounting.convert import basic
+from discreet.accounting.convert import basic, zcdp
 from discreet.accounting.convert import delta as delta_at
 from discreet.accounting.distribution import PrivacyLoss
 from discreet.accounting.limits import in_range, read_points
 from discreet.accounting.words import percent
-from discreet.core.exact import Number, exp_up
+from discreet.core.exact import Number, exactly, exp_up, round_up
 from discreet.core.loss import Approx, GaussianNoise, Loss
-from discreet.errors import LossError
+from discreet.errors import InputError, LossError
 from discreet.noise.spread import gaussian_above
 
-__all__ = ["Tradeoff", "advantage", "tradeoff"]
+__all__ = ["Tradeoff", "advantage", "detected", "tradeoff"]
 
 Reals = NDArray[np.float64]
 
@@ -110,6 +111,38 @@ def advantage(loss: Loss | PrivacyLoss | tuple[Number, Number]) -> Fraction:
             return delta + (1 - delta) * (large - 1) / (large + 1)
         case _:
             return delta_at(loss, 0)
+
+
+@in_range
+def detected(loss: Loss, false_alarms: Number = Fraction(1, 2)) -> Fraction:
+    """The most that any attacker detects with so many false alarms, rounded up.
+
+    At one half it is also how often a guess about a fact of somebody's is right at most, if the same guess would be
+    right half the time without their data, whatever else is known. Proof: docs/proofs/posterior.md, "Guesses".
+
+    >>> round(float(detected(Approx(1, 0))), 4)  # 1 - 1/(2e)
+    0.8161
+    """
+    alarms = exactly(false_alarms, "false_alarms")
+    if not 0 <= alarms <= 1:
+        raise InputError("false_alarms", false_alarms, "between 0 and 1")
+    found = [Fraction(1), alarms + advantage(loss)]
+    for epsilon, missed in _lines(loss):
+        large = exp_up(epsilon)
+        found += [large * alarms + missed, 1 - max(Fraction(0), 1 - missed - alarms) / large]
+    return min(found)
+
+
+def _lines(loss: Loss) -> Iterator[tuple[Fraction, Fraction]]:
+    """Epsilons and deltas that are near the curve: a claim, and rho, where Gaussian noise has half false alarms."""
+    with suppress(LossError):
+        claim = basic(loss)
+        if claim.epsilon <= _LARGEST_EPSILON:
+            yield claim.epsilon, claim.delta
+    with suppress(LossError):
+        rho = round_up(zcdp(loss).rho)
+        if rho <= _LARGEST_EPSILON:
+            yield rho, delta_at(loss, rho)
 
 
 def _epsilons() -> list[float]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.accounting.convert import approx, pure
-from discreet.accounting.group import group
 from discreet.accounting.posterior import posterior
-from discreet.accounting.tradeoff import advantage
+from discreet.accounting.tradeoff import advantage, detected
 from discreet.accounting.words import percent, readable
 from discreet.core.loss import ZCDP, Approx, Loss, Pure
 from discreet.core.unit import Metric, Neighbours, Protected
@@ -112,26 +111,13 @@ def _whole(budget: Budget) -> Loss:
 
 
 def _advantages(loss: Loss) -> tuple[str, str]:
-    """How often a guess at even odds is right, between neighbouring tables and between two that differ twice."""
+    """How often a guess at even odds is right: whether somebody is in the table, and about any other fact."""
     try:
         epsilon = pure(loss).epsilon
     except LossError:
-        return _right(advantage(loss)), _right(_twice(loss))
+        return _right(advantage(loss)), _at_most(detected(loss))
     once, twice = posterior(_HALF, epsilon).high, posterior(_HALF, 2 * epsilon).high
     return _at_most(once), _at_most(twice)
-
-
-def _twice(loss: Loss) -> Fraction:
-    """The advantage between two tables that differ in two steps.
-
-    Guarantee: it is at most the sum of both steps', and at most that of the loss of a group of two. Proofs:
-    docs/proofs/tradeoff.md, docs/proofs/group.md.
-    """
-    steps = min(2 * advantage(loss), Fraction(1))
-    try:
-        return min(steps, advantage(group(loss, 2)))
-    except LossError:
-        return steps
 
 
 def _lifetime_of_values(budget: Budget, unit: Metric) -> str:
@@ -164,7 +150,7 @@ def _told_apart(loss: Loss, unit: Metric, end: str) -> str:
 
 def _guess(loss: Loss, whole: bool, bound: str) -> str:
     """How often a guess at even odds is right, that would be right half the time without the data."""
-    fact = _right(_twice(loss))
+    fact = _at_most(detected(loss))
     half = "and would be right half the time had it been made"
     if whole:
         return (
