@@ -245,6 +245,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "calibrate choose": ("discreet calibrate choose --epsilon 1 --scores 2.1,3.9,0 --sensitivity 4.1",),
     "calibrate odds": ("discreet calibrate odds --epsilon 1 --prior 0.02",),
     "calibrate convert": ("discreet calibrate convert --rho 0.1 --delta 1e-6",),
+    "calibrate compose": (
+        "discreet calibrate compose --epsilon 0.1 --times 200 --delta 1e-6",
+        "discreet calibrate compose --epsilon 0.1 --epsilon 0.2 --epsilon 0.1",
+    ),
+    "calibrate group": ("discreet calibrate group --epsilon 1 --delta 1e-6 --people 3",),
     "calibrate training": ("discreet calibrate training --epsilon 2 --delta 1e-5 --rate 0.01 --steps 600",),
     "risk report": (
         "discreet risk report people.csv --seconds 2",
