@@ -73,6 +73,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "discreet tree show regions --sum 'county=Ash,Elm'",
         "discreet tree show regions --out tables --measurements noisy",
     ),
+    "tree explain": ("discreet tree explain regions Ash",),
     "tree read": ("discreet tree read noisy --method topdown --out again --format csv",),
     "synth plan": ("discreet synth plan visits.csv --columns age,sex,ward --epsilon 0.2",),
     "synth release": (

@@ -18,6 +18,9 @@ def job_app(kind: str) -> typer.Typer:
         from discreet.apps.cli.measurements import read
 
         app.command("read")(read())
+        from discreet.apps.cli.tree_explain import explain
+
+        app.command("explain")(explain)
     if kind == "detail":
         from discreet.apps.cli.measurements import read_detail
 
@@ -54,7 +57,7 @@ def _commands(kind: str) -> Commands:
             return Commands(ask, "the next period of a stream", "The same question every period", TABLES)
         case "tree":
             about = "Hierarchies that add up, nation to block"
-            return Commands(ask, "a hierarchy", about, TREE, more=("read",), decided=True)
+            return Commands(ask, "a hierarchy", about, TREE, more=("read", "explain"), decided=True)
         case "detail":
             from discreet.apps.cli.detail import GROUPS
 
