@@ -84,10 +84,18 @@ def _commands(kind: str) -> Commands:
             )
         case "train":
             from discreet.apps.cli.train import show_training
+            from discreet.apps.cli.train_curve import CURVE, release_curved
 
-            more = ("card", "predict", "images", "baseline")
             return Commands(
-                ask, "a model", "Models trained with differential privacy", MODEL, show_training, more, aliases=("run",)
+                ask,
+                "a model",
+                "Models trained with differential privacy",
+                MODEL,
+                show_training,
+                more=("card", "predict", "images", "baseline"),
+                aliases=("run",),
+                run=release_curved,
+                asked=CURVE,
             )
         case "search":
             return Commands(ask, "the best of several models", "Models tuned privately", MODEL)
