@@ -20,7 +20,7 @@ _NOT_READ = (
     (re.compile(r"^[ \t]*\|?(?:[ :-]*-{3}[ :-]*\|)+[ :-]*$", re.MULTILINE), " "),  # the line below a table's head
     (re.compile(r"!?\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\([^()\s]*\)"), r"\1"),
     (re.compile(r'^!!! \w+ "([^"]+)"$', re.MULTILINE), r"\1."),
-    (re.compile(r"^[ \t]*>(?!>) ?", re.MULTILINE), ""),
+    (re.compile(r"^[ \t]*(?:>>>|\.\.\.|\$|>(?!>)|[-*])(?: |$)", re.MULTILINE), ""),  # prompts, quotations, items
     (re.compile(r"\*\*|`|^#+ +", re.MULTILINE), ""),
     (re.compile(r"(?<!\|)\|(?!\|)"), " "),
     (re.compile(r"\s+"), " "),
@@ -54,13 +54,15 @@ def headings(text: str) -> list[tuple[int, str, int]]:
 
 
 def parts(text: str) -> list[tuple[str, str]]:
-    """Each heading in plain words, and the plain words below it."""
+    """Each heading in plain words, and the plain words below it: sentences first, then what stands in code."""
     found = headings(text)
     ends = [start for _, _, start in found[1:]] + [len(text)]
-    return [
-        (plain(name), plain(text[start:end].partition("\n")[2]))
-        for (_, name, start), end in zip(found, ends, strict=True)
-    ]
+    made = []
+    for (_, name, start), end in zip(found, ends, strict=True):
+        body = text[start:end].partition("\n")[2]
+        code = "\n".join(match[0] for match in _FENCE.finditer(body))
+        made.append((plain(name), plain(f"{_FENCE.sub('', body)}\n{code}")))
+    return made
 
 
 def rendered(text: str, address: Callable[[str], str | None]) -> str:
