@@ -158,7 +158,10 @@ class TrainAsk(Ask):
     hidden: Sequence[int] = option(SIZES, (), help="Sizes of an mlp's hidden layers: 64 or 128,64")
     where: str | Predicate | None = option(CONDITION, None, help="Which rows of the data count")
     examples: int | None = option(
-        WHOLE, None, help="About how many rows there are, if that is public; otherwise a noisy count is bought"
+        WHOLE,
+        None,
+        help="About how many rows there are, if that is public; otherwise leave it out and set probability: a noisy "
+        "count is bought",
     )
     lot: Number | None = option(AMOUNT, None, help="How many examples a step is expected to use")
     probability: Number | None = option(AMOUNT, None, help="Instead of lot: the chance of an example to be in a step")
