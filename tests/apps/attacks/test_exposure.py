@@ -29,7 +29,7 @@ def test_the_conclusion_has_what_no_attack_exceeds_and_why():
     found = both()
     assert found.most_named == most_named(0.01, 1, 1e-5)
     said = found.conclusion()
-    assert "names 41.0% of members (no budget), and 1.5% under epsilon = 1" in said
+    assert "identifies 41.0% of the members (no budget), and 1.5% under epsilon = 1" in said
     assert "no attack names more than 2.72% on average: noise covers anyone." in said
     assert found.to_dict()["most"] == found.targets[0].found.at_most(1, 1e-5)
 
