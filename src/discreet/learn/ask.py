@@ -164,10 +164,10 @@ class TrainAsk(Ask):
         "count is bought",
     )
     lot: Number | None = option(AMOUNT, None, help="How many examples a step is expected to use")
-    probability: Number | None = option(AMOUNT, None, help="Instead of lot: the probability that an example is in a step")
+    probability: Number | None = option(AMOUNT, None, help="Instead of lot: the probability of an example in a step")
     steps: int | None = option(WHOLE, None, help="How many steps")
     epochs: Number | None = option(AMOUNT, None, help="Instead of steps: passes over the data (20 by default)")
-    bound: Number = option(AMOUNT, 1.0, help="Clipping bound: the largest norm of the gradient of one example")
+    bound: Number = option(AMOUNT, 1.0, help="Clipping bound: the largest norm of one example's gradient")
     clipping: str | None = _setting(
         TEXT,
         "fixed; normalise: all gradients have about that length; adaptive: the bound follows a quantile of norms",

@@ -58,7 +58,7 @@ def test_membership_is_shown_of_models_and_of_rows(tmp_path, capsys, monkeypatch
     assert drawn.read_text().startswith("<svg")
     code, out, _ = run(capsys, "attack", "membership", "--of", "rows", "--epsilon", 2)
     assert code == 0
-    assert "no attack names more than" in out
+    assert "no attack identifies more than" in out
     assert asked == [(200, 1.0, {"shadows": 9}), (200, 2.0, {})]
     assert run(capsys, "attack", "membership", "--of", "shoes")[0] == 2
 

@@ -65,9 +65,9 @@ class Exposure(AttackResult):
         told = []
         for one in self.targets:
             use = "" if one.use is None else f" ({self.use} {one.use:.1%})"
-            weaker = (
-                "" if one.weaker is None else f" {one.weaker_attack.capitalize()} identifies {one.weaker.at(FEW):.1%} there."
-            )
+            weaker = ""
+            if one.weaker is not None:
+                weaker = f" {one.weaker_attack.capitalize()} identifies {one.weaker.at(FEW):.1%} there."
             told.append(f"{self.target}, {one.label}{use}, by {one.attack}. {one.found}{weaker}")
         return told
 

@@ -89,10 +89,10 @@ def _run(words: list[str]) -> None:
 
 def _as_typed(problem: DiscreetError, words: Sequence[str]) -> DiscreetError:
     """A problem about a key by the option that was typed, rather than by its name in Python."""
-    if isinstance(problem, InputError) and problem.field == "group_by":
-        if any(word.partition("=")[0] == "--by" for word in words):
-            return problem.about("--by")
-    return problem
+    typed = any(word.partition("=")[0] == "--by" for word in words)
+    return (
+        problem.about("--by") if typed and isinstance(problem, InputError) and problem.field == "group_by" else problem
+    )
 
 
 def _misread(problem: Exception, words: Sequence[str]) -> str | None:

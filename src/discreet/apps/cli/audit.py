@@ -68,7 +68,7 @@ def run(
     ] = 0.999,
     timed: Annotated[
         int,
-        typer.Option("--timed", min=0, help="Also measure how long so many runs take, such as 4000: does the time reveal anything?"),
+        typer.Option("--timed", min=0, help="Also measure how long so many runs take, such as 4000, and test it."),
     ] = 0,
     html: Html = None,
     as_json: AsJson = False,
@@ -92,9 +92,11 @@ def train(
     scores: Annotated[
         Path | None, typer.Option(help="CSV file (included,score) of a training made elsewhere; needs --epsilon.")
     ] = None,
-    canaries: Annotated[int, typer.Option(min=1, help="Made-up records, each included with probability one half.")] = 1000,
+    canaries: Annotated[
+        int, typer.Option(min=1, help="Made-up records, each in the data with probability 1/2.")
+    ] = 1000,
     guesses: Annotated[
-        int | None, typer.Option(help="For how many canaries to guess whether they were included: the clearest ones. A third of them by default.")
+        int | None, typer.Option(help="How many canaries to guess about, the clearest. A third of them by default.")
     ] = None,
     steps: Annotated[int, typer.Option(min=1, help="Of our trainer: steps of DP-SGD.")] = 10,
     multiplier: Annotated[str, typer.Option(help="Of our trainer: noise, in multiples of the clipping bound.")] = "2",

@@ -40,7 +40,8 @@ def draw_groups(release: DetailRelease, *, title: str | None = None, **how: Any)
         confidence=release.confidence,
         privacy=(
             f"Every number has noise added to it, which hides any one protected unit of {release.dataset!r} (cost "
-            f"{release.cost}). Numbers of different regions are estimated separately and need not add up. A row may be in several groups."
+            f"{release.cost}). Numbers of different regions are estimated separately and need not add up. A row may be "
+            "in several groups."
         ),
         **how,
     )
