@@ -76,7 +76,7 @@ def test_plans_are_tried_out_before_they_are_paid(folder):
     said, code = plan("--assume", "sizes.csv", "--fund", "1000", "--decide-by", "groups.csv")
     assert code == 0, said
     assert said.startswith(plan()[0].rstrip())
-    assert "would be dealt to others than by true numbers" in said
+    assert "would be misallocated: the true numbers would give it to others" in said
     assert "yes: 1 region" in said
     told = json.loads(plan("--assume", "sizes.csv", "--threshold", "50", "--json")[0])
     assert told["decision"]["columns"]["county"] == ["A1", "A2", "B1"]

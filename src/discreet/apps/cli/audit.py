@@ -68,7 +68,7 @@ def run(
     ] = 0.999,
     timed: Annotated[
         int,
-        typer.Option("--timed", min=0, help="Also time so many runs, 4000 say: does the clock tell?"),
+        typer.Option("--timed", min=0, help="Also measure how long so many runs take, such as 4000, and test it."),
     ] = 0,
     html: Html = None,
     as_json: AsJson = False,
@@ -92,9 +92,11 @@ def train(
     scores: Annotated[
         Path | None, typer.Option(help="CSV file (included,score) of a training made elsewhere; needs --epsilon.")
     ] = None,
-    canaries: Annotated[int, typer.Option(min=1, help="Made-up records, each put in by a coin of its own.")] = 1000,
+    canaries: Annotated[
+        int, typer.Option(min=1, help="Made-up records, each in the data with probability 1/2.")
+    ] = 1000,
     guesses: Annotated[
-        int | None, typer.Option(help="How many coins to guess, the surest. A third of the canaries if left out.")
+        int | None, typer.Option(help="How many canaries to guess about, the clearest. A third of them by default.")
     ] = None,
     steps: Annotated[int, typer.Option(min=1, help="Of our trainer: steps of DP-SGD.")] = 10,
     multiplier: Annotated[str, typer.Option(help="Of our trainer: noise, in multiples of the clipping bound.")] = "2",
@@ -157,7 +159,7 @@ def question(
 ) -> None:
     """Try your own question on made-up neighbouring tables, through the real engine: is one unit charged in full?
 
-    Tables are invented from the schema, people in them go and come, and the numbers before noise are compared with
+    Tables are made up from the schema, people are added and removed, and the numbers before noise are compared with
     what is charged. No private row is read and nothing is spent. Exit code 4 if a fault is found, with the tables that
     show it. `audit question` and `audit sensitivity` are the same command.
     """
