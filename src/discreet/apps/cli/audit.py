@@ -97,7 +97,7 @@ def train(
         int | None, typer.Option(help="How many coins to guess, the surest. A third of the canaries if left out.")
     ] = None,
     steps: Annotated[int, typer.Option(min=1, help="Of our trainer: steps of DP-SGD.")] = 10,
-    multiplier: Annotated[str, typer.Option(help="Of our trainer: noise, in multiples of the clipping bound.")] = "2",
+    multiplier: Annotated[str, typer.Option(help="Of our trainer: noise, in multiples of the clipping bound.")] = "6",
     epsilon: Annotated[str | None, typer.Option(help="The claim, with --scores.")] = None,
     delta: Annotated[str, typer.Option(help="The claim, with --scores.")] = "1e-5",
     confidence: Annotated[float, typer.Option(help="Confidence of the result.")] = 0.999,
