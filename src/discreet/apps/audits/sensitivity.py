@@ -159,9 +159,9 @@ def summary(every: Mapping[str, Sensitivity]) -> str:
     return (
         f"Tried {plural(len(fine), 'question')} on {pairs:,} pairs of made-up neighbouring tables: no mechanism was "
         f"handed numbers further apart than is charged. For every question some pair used {used} of the charge, so a "
-        f"sensitivity that is {too_small} would have shown. Other tables may still show a fault. No private row was read."
+        f"sensitivity that is {too_small} would have shown. Other tables may still show a fault. "
+        "No private row was read."
     )
-
 
 
 def page(every: Mapping[str, Sensitivity], title: str) -> str:
