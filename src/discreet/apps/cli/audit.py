@@ -99,7 +99,7 @@ def train(
         int | None, typer.Option(help="How many canaries to guess about, the clearest. A third of them by default.")
     ] = None,
     steps: Annotated[int, typer.Option(min=1, help="Of our trainer: steps of DP-SGD.")] = 10,
-    multiplier: Annotated[str, typer.Option(help="Of our trainer: noise, in multiples of the clipping bound.")] = "2",
+    multiplier: Annotated[str, typer.Option(help="Of our trainer: noise, in multiples of the clipping bound.")] = "6",
     epsilon: Annotated[str | None, typer.Option(help="The claim, with --scores.")] = None,
     delta: Annotated[str, typer.Option(help="The claim, with --scores.")] = "1e-5",
     confidence: Annotated[float, typer.Option(help="Confidence of the result.")] = 0.999,
@@ -155,6 +155,7 @@ def question(
     rho: Annotated[str | None, typer.Option(help="The price, as zCDP rho.")] = None,
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of made-up neighbouring tables.")] = 60,
     seed: Annotated[int, typer.Option(help="Another number gives other tables.")] = 1,
+    html: Html = None,
     as_json: AsJson = False,
 ) -> None:
     """Try your own question on made-up neighbouring tables, through the real engine: is one unit charged in full?
@@ -163,11 +164,12 @@ def question(
     what is charged. No private row is read and nothing is spent. Exit code 4 if a fault is found, with the tables that
     show it. `audit question` and `audit sensitivity` are the same command.
     """
-    from discreet.apps.audits.sensitivity import Sensitivity, audit_question, usual_questions
+    from discreet.apps.audits.sensitivity import HEAD, Sensitivity, audit_question, page, summary, usual_questions
     from discreet.curator.setup import read_setup
     from discreet.data.schema import Schema
     from discreet.ledger.budget import Budget
 
+    _writable(html)
     if epsilon is not None and rho is not None:
         raise InputError("--rho", rho, "left out where --epsilon is given")
     declared = read_setup(schema).schema
@@ -183,12 +185,16 @@ def question(
 
     with working("inventing tables"):
         every = {sql: tried(sql) for sql in asked}
+    if html is not None:
+        html.write_text(page(every, f"Sensitivity of questions about {declared.name}"), encoding="utf-8")
     if as_json:
         plain = {sql: one.to_dict() for sql, one in every.items()}
         show_json(plain[text] if text is not None else {"questions": plain})
+    elif text is not None:
+        say(every[text].sentence())
     else:
-        for sql, one in every.items():
-            say(one.sentence() if text is not None else f"{sql}\n{one.sentence()}")
+        show_table("", HEAD, [one.row(sql) for sql, one in every.items()], drop=HEAD[1:4])
+        say(summary(every))
     if any(one.violated for one in every.values()):
         raise typer.Exit(VIOLATED)
 

@@ -131,7 +131,8 @@ class Results:
 def results_from(survey: Questionnaire, groups: Groups, reading: Reading) -> Results:
     """The estimates, from how often each report came to each question in each group."""
     whole = sum(group.reports for group in groups.values())
-    made = _estimates(survey, groups, reading)
+    first = replace(reading, likeliest=False) if reading.together else reading  # made again below, at another level
+    made = _estimates(survey, groups, first)
     crosses = (
         () if not whole else tuple(_cross(survey, groups, pair, reading.confidence) for pair in reading.crossed(survey))
     )
