@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from discreet.apps.server.away import Away
 from discreet.apps.server.cancellation import cancelled_job
 from discreet.apps.server.identity import Identity, Person
 from discreet.apps.server.job_queue import JobLimits, Queue, Ticket, payer_of
@@ -98,6 +99,8 @@ class Service:
     """Who vouches for people without a token, and what they may do; None where nobody does."""
     issuer: Issuer | None = None
     """The issuer among them, which is asked; None where there is none."""
+    away: Mapping[str, Away] = field(default_factory=dict)
+    """Datasets that cannot be opened for now."""
 
     def __post_init__(self) -> None:
         self.jobs.settled = self._settled
@@ -142,6 +145,8 @@ class Service:
 
     def curator(self, name: str, caller: Caller) -> Curator:
         """The curator of a dataset, acting for a caller: what they spend is on the books under their name."""
+        if name in self.away and caller.knows(name):
+            raise self.away[name].error()
         if name not in self.curators or not caller.knows(name):  # the same words for both
             raise MissingError("dataset", name, among=self.datasets(caller))
         # Whoever asked sees the notes of an answer; whoever reads the log of a server need not.
