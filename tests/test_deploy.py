@@ -243,18 +243,18 @@ def lost(given, read, where="") -> list[str]:
 
 
 @pytest.mark.skipif(shutil.which("kubectl") is None, reason="needs kubectl")
-@pytest.mark.parametrize("path", ["discreet.yaml", "backup.yaml"])
+@pytest.mark.parametrize("path", ["discreet.yaml", "backup.yaml", "setup.yaml"])
 def test_kubernetes_knows_every_field_of_what_it_is_to_run(path):
     """Its own types read the manifest, without a cluster: a field that they do not know would not come back."""
     ran = [
         one
         for one in yaml.safe_load_all((FOLDER / "kubernetes" / path).read_text())
-        if "Job" in one["kind"] or "Dep" in one["kind"]
+        if one["kind"] in ("Deployment", "CronJob", "Pod")
     ]
     assert ran
     for one in ran:
-        spec = one["spec"].get("jobTemplate", one)["spec"]["template"]["spec"]
-        name = spec["containers"][0]["name"]
+        template = one["spec"].get("jobTemplate", one)["spec"].get("template", one)
+        name = template["spec"]["containers"][0]["name"]
         line = ["kubectl", "set", "image", "--local", "-f", "-", f"{name}=discreet:2", "-o", "json"]
 
         def read(values, line=line):
