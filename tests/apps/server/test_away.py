@@ -1,6 +1,7 @@
 """A dataset that is out of reach does not keep the others from being served, and is served once it is back."""
 
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -50,7 +51,9 @@ def opening(problem=None):
 def test_the_others_are_served_and_callers_are_told_the_truth(settings):
     service = settings.service(opening(GONE), patient=settings.tables)
     served = application(service)  # without tokens everyone is the custodian
-    assert [one["dataset"] for one in Client(served).get("/api/datasets").json()] == ["people"]
+    listed = Client(served).get("/api/datasets").json()
+    assert [(one["dataset"], "problem" in one) for one in listed] == [("people", False), ("visits", True)]
+    assert SECRET not in str(listed)
     for path in ("/api/datasets/visits", "/api/datasets/visits/releases", "/api/datasets/visits/jobs"):
         told = Client(served).get(path)
         assert (told.status_code, told.json()["error"]) == (503, "SourceError")
@@ -100,8 +103,6 @@ def test_what_was_not_served_before_must_be_in_reach(settings):
 def test_rules_and_names_about_what_is_away_are_taken(settings, tmp_path):
     rules = (Rule("analyst", group="stats", allotment="elsewhere", datasets=("visits",)),)
     identity = Identity(rules, proxy=Proxy(("127.0.0.1",)))
-    from dataclasses import replace
-
     known = replace(settings, identity=identity)
     assert list(known.service(opening(GONE), patient=settings.tables).away) == ["visits"]
     with pytest.raises(InputError, match="elsewhere"):
@@ -127,3 +128,57 @@ def test_it_is_tried_again_until_it_is_there(settings, monkeypatch):
     service = settings.service(opening(GONE), patient=settings.tables)
     with pytest.raises(SourceError):
         service.away["visits"].attempt()
+
+
+@pytest.fixture
+def half(settings, monkeypatch):
+    """A server of two datasets, the ledger of one of which stops answering."""
+    service = settings.service(opening())
+    ledger = service.curators["visits"].ledger
+
+    def down(*words, **how):
+        raise LedgerError(SECRET)
+
+    for verb in ("standing", "account", "records", "find"):
+        monkeypatch.setattr(type(ledger), verb, _of(ledger, down, getattr(type(ledger), verb)))
+    return service
+
+
+def _of(ledger, down, whole):
+    """The verb of one ledger replaced, and of all others left as it is."""
+    return lambda self, *words, **how: (down if self is ledger else whole)(*((self, *words)), **how)
+
+
+def test_a_ledger_that_stops_answering_leaves_the_other_datasets_alone(half):
+    told = Client(application(half)).get("/api/datasets")
+    assert told.status_code == 200
+    assert [(one["dataset"], "problem" in one) for one in told.json()] == [("people", False), ("visits", True)]
+    assert SECRET not in told.text
+    assert Client(application(half)).get("/api/datasets/visits").json()["error"] == "LedgerError"
+
+
+def test_pages_say_which_dataset_cannot_be_used(half):
+    pytest.importorskip("jinja2")
+    from discreet.apps.web.site import application as with_pages
+
+    browser = Client(with_pages(half), {"accept": "text/html"})
+    home = browser.get("/")
+    assert home.status_code == 200
+    assert 'href="/d/people/ask"' in home.text
+    assert "The ledger cannot be used now." in home.text
+    assert browser.get("/d/people").status_code == 200
+    for path in ("/d/visits", "/d/visits/ask", "/d/visits/releases"):
+        page = browser.get(path)
+        assert (path, page.status_code) == (path, 503)
+        assert "The ledger cannot be used now." in page.text
+        assert SECRET not in page.text
+
+
+def test_a_client_is_told_that_a_dataset_is_away_and_not_that_it_is_nowhere(settings):
+    pytest.importorskip("uvicorn")
+    import discreet
+    from servers import serving
+
+    service = settings.service(opening(GONE), patient=settings.tables)
+    with serving(application(service)) as url, pytest.raises(SourceError):
+        discreet.connect(url, dataset="visits").describe()

@@ -13,7 +13,7 @@ from discreet.apps.server.away import Away
 from discreet.apps.server.cancellation import cancelled_job
 from discreet.apps.server.identity import Identity, Person
 from discreet.apps.server.job_queue import JobLimits, Queue, Ticket, payer_of
-from discreet.apps.server.jobs import Job, Jobs, Report
+from discreet.apps.server.jobs import Job, Jobs, Report, public_words
 from discreet.apps.server.outbox import deliver
 from discreet.apps.server.plans import Plans
 from discreet.apps.server.standing import standing_to
@@ -25,7 +25,7 @@ from discreet.core.progress import listening
 from discreet.core.tick import paced
 from discreet.curator import KINDS, Curator
 from discreet.curator.offer import Checkpointed
-from discreet.errors import MISSING, InputError, MissingError
+from discreet.errors import MISSING, InputError, LedgerError, MissingError
 from discreet.ledger.account import refusal
 from discreet.ledger.budget import label
 from discreet.ledger.caps import Caps
@@ -151,6 +151,16 @@ class Service:
             raise MissingError("dataset", name, among=self.datasets(caller))
         # Whoever asked sees the notes of an answer; whoever reads the log of a server need not.
         return self.curators[name].acting_for(caller.name)
+
+    def absent(self, caller: Caller) -> dict[str, str]:
+        """What callers are told of the datasets of theirs that cannot be used for now."""
+        found = {name: public_words(one.problem) for name, one in self.away.items() if caller.knows(name)}
+        for name in self.datasets(caller):
+            try:
+                self.curators[name].standing()
+            except LedgerError as problem:
+                found[name] = public_words(problem)
+        return found
 
     def datasets(self, caller: Caller) -> list[str]:
         """The datasets that are there for a caller."""
