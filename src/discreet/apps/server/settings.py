@@ -20,6 +20,8 @@ from discreet.apps.server.tokens import Tokens
 from discreet.curator import Curator, open_curator
 from discreet.curator.setup import schema_path
 from discreet.errors import InputError, MissingExtraError
+from discreet.ledger.follow import identity_at
+from discreet.ledger.ledger import Ledger
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -37,6 +39,19 @@ Opener = Callable[[str, str | None, str | None], Curator]
 
 def _open(data: str, schema: str | None, ledger: str | None) -> Curator:
     return open_curator(data, schema_path(data, schema), ledger=ledger)
+
+
+def _sharing_ledgers(curators: list[Curator]) -> list[Curator]:
+    """The same, where those that are charged on one ledger hold one object: what is about ledgers is done once each."""
+    known: dict[str, Ledger] = {}
+    shared = []
+    for curator in curators:
+        ledger = known.setdefault(identity_at(curator.ledger), curator.ledger)
+        if ledger is not curator.ledger:
+            ledger.take_over(curator.ledger)
+            curator = Curator(replace(curator.local, ledger=ledger))
+        shared.append(curator)
+    return shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +103,7 @@ class Settings:
 
     def service(self, opener: Opener = _open) -> Service:
         """Open everything, each table by `opener`; `InputError` says what cannot be."""
-        curators = [opener(one.data, one.schema, one.ledger) for one in self.tables]
+        curators = _sharing_ledgers([opener(one.data, one.schema, one.ledger) for one in self.tables])
         named = {one.declared.name: one for one in curators}
         files = {name: schema_path(one.data, one.schema) for name, one in zip(named, self.tables, strict=False)}
         if len(named) < len(curators):
