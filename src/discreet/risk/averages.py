@@ -88,7 +88,8 @@ class Averages(AttackResult):
     def details(self) -> list[str]:
         """What follows from the averages, alone and with what is known; and under a budget."""
         counted = f"{'more than ' if self.more else ''}{self.fit:,} {'set' if self.fit == 1 else 'sets'} of ages"
-        lines = [f"{counted} fit the averages. From them alone follows: {_listed(self.alone)}."]
+        verb = "fits" if self.fit == 1 and not self.more else "fit"
+        lines = [f"{counted} {verb} the averages. From them alone follows: {_listed(self.alone)}."]
         if self.known:
             known = {name: self.ages[name] for name in self.ages if name not in self.known}
             lines.append(f"A reader who also knows that {_listed(self.known)} learns that {_listed(known)}.")

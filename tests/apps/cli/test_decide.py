@@ -113,6 +113,23 @@ def test_what_is_assumed_must_fit(folder, capsys, text, words, flag):
     assert f"`{flag}` must be" in capsys.readouterr().err
 
 
+def test_a_file_without_a_header_is_noticed(folder, capsys):
+    (folder / "sizes.csv").write_text("A1,9\nA2,9\nB1,8\n")
+    asked = ["plan", "people.csv", "count", "--epsilon", "0.1", "--assume", "sizes.csv", "--fund", "1"]
+    with pytest.raises(SystemExit):
+        main([*asked, "--by", "county"])
+    assert "with a header; got sizes.csv, whose first line is A1,9" in capsys.readouterr().err
+    (folder / "sizes.csv").write_text("county,number\nA1,9\nA2,9\nB1,8\n")
+    (folder / "groups.csv").write_text("A1,yes\nA2,no\nB1,no\n")
+    with pytest.raises(SystemExit):
+        main([*asked, "--by", "county", "--decide-by", "groups.csv"])
+    assert "`--decide-by` must be" in (said := capsys.readouterr().err)
+    assert "The first line of groups.csv is taken for its header: A1,yes." in said
+    with pytest.raises(SystemExit):
+        main(asked)
+    assert "a question without groups" in capsys.readouterr().err
+
+
 def test_a_decision_needs_numbers_that_are_assumed(folder, capsys):
     with pytest.raises(SystemExit):
         main(["plan", "people.csv", "count", "--by", "county", "--epsilon", "0.1", "--threshold", "5"])

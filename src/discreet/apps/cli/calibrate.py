@@ -153,7 +153,10 @@ def choose(
         rows = [[readable(score), f"{chance:.3f}"] for score, chance in zip(known, chances, strict=True)]
         show_table(f"epsilon = {epsilon}, {method}", ["score", "chance"], rows, numbers=2)
     say(f"The choice is at most {readable(behind)} behind the best with probability {percent(confidence)}.")
-    sizes = " and ".join(f"{percent(float(share))} of it from {rows:,} rows on" for share, rows in needed.items())
+    sizes = " and ".join(
+        f"{percent(float(share))} of it from {rows:,} {'row' if rows == 1 else 'rows'} on"
+        for share, rows in needed.items()
+    )
     say(f"If each row adds up to {moved} to the best score, that is at most {sizes}.")
 
 

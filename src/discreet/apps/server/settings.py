@@ -22,6 +22,8 @@ from discreet.apps.server.tokens import Tokens
 from discreet.curator import Curator, open_curator
 from discreet.curator.setup import read_setup, schema_path
 from discreet.errors import DiscreetError, InputError, MissingExtraError, SourceError
+from discreet.ledger.follow import identity_at
+from discreet.ledger.ledger import Ledger
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -40,6 +42,20 @@ Opener = Callable[[str, str | None, str | None], Curator]
 
 def _open(data: str, schema: str | None, ledger: str | None) -> Curator:
     return open_curator(data, schema_path(data, schema), ledger=ledger)
+
+
+def _sharing_ledgers(curators: dict[str, Curator]) -> dict[str, Curator]:
+    """The same, where those that are charged on one ledger hold one object: what is about ledgers is done once each."""
+    known: dict[str, Ledger] = {}
+    shared = {}
+    for name, curator in curators.items():
+        ledger = known.setdefault(identity_at(curator.ledger), curator.ledger)
+        if ledger is not curator.ledger:
+            ledger.take_over(curator.ledger)
+            desk: Any = replace(curator.local, ledger=ledger)
+            curator = Curator(desk)
+        shared[name] = curator
+    return shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +133,7 @@ class Settings:
             files[name] = place
         if len(files) < len(self.tables):
             raise InputError("data", [one.data for one in self.tables], "datasets of different names")
+        named = _sharing_ledgers(named)
         for name in files:
             if "/" in name or name in (".", ".."):
                 hint = "Under this one no page and no path of the API would be found."

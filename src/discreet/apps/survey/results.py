@@ -271,7 +271,9 @@ def results_of(survey: Questionnaire, reports: Reports, reading: Reading = _PLAI
     reading.check(survey)
     if keys := reading.public_columns(survey):
         hint = "Export the reports, add the column to the file, and give that file."
-        raise InputError("--by" if keys[0] == reading.by else "--weights", keys[0], among=survey.names, hint=hint)
+        if keys[0] == reading.by:
+            raise InputError("--by", keys[0], among=survey.names, hint=hint)
+        raise InputError("--weights", keys[0], "a public column of a file, and a store has none", hint)
     counts, others = empty_counts(survey, reading), survey.digests() - {survey.digest}
     for digest, answers, count in reports.tally():
         if digest in others:  # another round
