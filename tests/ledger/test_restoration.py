@@ -221,3 +221,37 @@ books.execute("SELECT * FROM discreet_head").fetchall()
 print("open", flush=True)
 sys.stdin.read()
 """
+
+
+JOURNAL = """
+import os, sqlite3, sys
+books = sqlite3.connect(sys.argv[1], isolation_level=None)
+books.execute("PRAGMA journal_mode = DELETE")
+books.execute("PRAGMA cache_size = 1")
+books.execute("BEGIN IMMEDIATE")
+books.execute("CREATE TABLE filler (text)")
+for number in range(200):
+    books.execute("INSERT INTO filler VALUES (?)", ("x" * 1000,))
+os._exit(9)
+"""
+
+
+@pytest.mark.parametrize("name", ["books.db", "books.db.restoring"])
+def test_the_journal_of_a_write_that_was_killed_is_not_played_back_into_the_one_put_back(tmp_path, name):
+    """A restored file has a journal until it is first opened: of one killed there, pages of before are left."""
+    place = tmp_path / "books.db"
+    ledger = Ledger.open(place, create=True)
+    ledger.create("visits", Budget(epsilon=50), who="ann")
+    spend(ledger, "r1")
+    back_up(ledger, tmp_path / "early")
+    for number in range(30):
+        spend(ledger, f"s{number}")
+    head = ledger.head()
+    back_up(ledger, tmp_path / "late")
+    ledger.close()
+    shutil.copy(tmp_path / "early" / "ledger.db", tmp_path / name)
+    assert subprocess.run([sys.executable, "-c", JOURNAL, str(tmp_path / name)], check=False).returncode == 9
+    assert (tmp_path / f"{name}-journal").stat().st_size > 0
+    done = restore_backup(tmp_path / "late", place, replace=True)
+    assert done.ledger.head() == head
+    assert done.ledger.verify().ok

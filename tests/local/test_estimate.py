@@ -5,11 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from chance import at_most
 from discreet.errors import InputError
-from discreet.local import (
-    GRR,
-    Tally,
-)
+from discreet.local import GRR, OLH, OUE, SUE, Hadamard, Subset, Tally
 from discreet.local.estimate import consistent
 
 
@@ -57,3 +55,27 @@ def test_consistency_is_named_and_off():
         found.rows(["a"])
     with pytest.raises(InputError):
         found.interval(of="nobody")
+
+
+MANY = [made(6, epsilon) for epsilon in (4, 8) for made in (GRR, OLH, OUE, SUE, Subset, Hadamard)]
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("mechanism", MANY, ids=lambda one: f"{one.kind}-{one.epsilon}")
+@pytest.mark.parametrize("counts", [[100, 0, 0, 0, 0, 0], [96, 1, 1, 1, 1, 0]], ids=["all", "few"])
+def test_intervals_hold_where_hardly_any_report_is_scrambled(mechanism, counts):
+    trials, truth = 150, np.array(counts) / 100
+    people, held = np.repeat(np.arange(6), counts), np.zeros(6)
+    for _ in range(trials):
+        low, high = mechanism.estimate(mechanism.privatize(people)).interval().T
+        held += (low <= truth) & (truth <= high)
+    assert all(at_most(trials - int(each), trials, 0.08) for each in held)  # 0.98 of them missed, of some
+
+
+def test_an_end_is_never_on_the_other_side_of_the_estimate():
+    for mechanism in MANY:
+        for count in (1, 3, 40):
+            found = mechanism.estimate(mechanism.privatize([0] * count))
+            low, high = found.interval().T
+            assert (low <= found.frequencies).all()
+            assert (found.frequencies <= high).all()

@@ -11,10 +11,12 @@ from discreet.errors import InputError
 from discreet.local import (
     GRR,
     OUE,
+    Duchi,
     difference,
     stratified,
     weighted,
 )
+from discreet.local.groups import pooled
 
 
 @pytest.mark.statistical
@@ -77,3 +79,22 @@ def test_wrong_shares_and_weights_are_refused():
             weighted(GRR(2, 1), [0, 1, 1], weights)
     with pytest.raises(InputError):
         stratified([part, part], [0.5, 0.5]).variance("nobody")
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("each", [1, 2])
+def test_intervals_hold_where_hardly_two_people_have_one_weight(each):
+    """Weights of surveys are all different; of one person nothing says how much people differ."""
+    chance, trials, people = np.random.default_rng(6), 200, 300
+    shares, means, number = 0, 0, Duchi(4, 0, 1)
+    for _ in range(trials):
+        heavy = np.exp(chance.normal(0, 0.5, people // each)).repeat(each)
+        answers = (chance.random(people) < 0.4).astype(int)
+        low, high = weighted(GRR(2, 4), GRR(2, 4).privatize(answers), heavy).interval()[1]
+        shares += not low <= 0.4 <= high
+        reports = number.privatize(answers.astype(float))
+        groups = [number.estimate(reports[at : at + each]) for at in range(0, people, each)]
+        low, high = pooled(groups, heavy[::each] / heavy[::each].sum()).interval()[0]
+        means += not low <= 0.4 <= high
+    assert at_most(shares, trials, 0.08)  # it was 0.63, and 0.15 with two of each weight
+    assert at_most(means, trials, 0.08)

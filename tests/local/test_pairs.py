@@ -74,6 +74,34 @@ def test_intervals_hold_as_often_as_they_say_and_shorter_ones_do_not():
         assert not at_most(count // 3, TRIALS * 2, 0.11)
 
 
+FEW = [(GRR(2, 6), GRR(2, 6)), (OUE(3, 8), GRR(2, 8)), (Hadamard(6, 6), GRR(3, 6)), (OLH(3, 6), Hadamard(3, 6))]
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("pair", FEW, ids=lambda pair: "-".join(one.kind for one in pair))
+def test_intervals_hold_where_hardly_any_report_is_scrambled(pair):
+    """Everybody gives one pair of answers: most often no report says otherwise, and the truth is at the edge."""
+    (first, second), trials, zeros = pair, 150, np.zeros(100, dtype=int)
+    truth = np.zeros((first.categories, second.categories))
+    truth[0, 0] = 1
+    cells, shares = np.zeros(truth.shape), np.zeros(first.categories)
+    for _ in range(trials):
+        reports = first.privatize(zeros), second.privatize(zeros)
+        low, high = np.moveaxis(joint(first, second, *reports).interval(), -1, 0)
+        cells += (low <= truth) & (truth <= high)
+        low, high = np.moveaxis(given(first, second, *reports).interval()[:, 0], -1, 0)
+        shares += (low <= truth[:, 0]) & (truth[:, 0] <= high)
+    for held in (*cells.ravel(), *shares):
+        assert at_most(trials - int(held), trials, 0.09)
+
+
+def test_a_number_that_nobody_scrambled_is_not_known_exactly():
+    number, sex = Duchi(8, 0, 10), GRR(2, 8)
+    all_up = max(number.law(10), key=lambda report: number.law(10)[report])
+    low, high = given(number, sex, [all_up] * 100, [0] * 100).interval()[0, 0]
+    assert low < 10 < high
+
+
 @pytest.mark.statistical
 def test_a_mean_given_an_answer_is_near_its_own_and_not_the_mean_of_all():
     hours, sex = Duchi(4, 0, 10), GRR(2, 4)

@@ -99,3 +99,18 @@ def test_what_is_no_answer_is_refused():
     for answer in ([1], [1, 0, 2], [1, 0, -1]):
         with pytest.raises(InputError, match="values"):
             CASES[0][0].privatize(answer)
+
+
+@pytest.mark.statistical
+def test_what_few_have_may_have_been_told_by_none():
+    """Of 100 people 25 tell of this option, and 2 of the 100 have it: most often no report says so."""
+    mechanism, trials = Sampled([GRR(2, 8)] * 4), 200
+    people, missed = [(1, 0, 0, 0)] * 2 + [(0, 0, 0, 0)] * 98, 0
+    sums = [[np.array([0.0, 1.0]) * (part == 0) for part in range(4)]]
+    for _ in range(trials):
+        told = [mechanism.privatize(one) for one in people]
+        reports = [np.array([report for part, report in told if part == place]) for place in range(4)]
+        found = mechanism.estimate(reports, [np.ones(len(each)) for each in reports], sums)
+        low, high = found.interval()[0]
+        missed += not low <= 0.02 <= high
+    assert at_most(missed, trials, 0.08)  # it was 0.6

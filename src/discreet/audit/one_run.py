@@ -20,6 +20,7 @@ from discreet.audit.bounds import Rates, tail, tail_ratio
 from discreet.audit.claim import AnyClaim, Claim, read_claim
 from discreet.audit.finding import Finding
 from discreet.audit.many_runs import read_confidence
+from discreet.audit.power import catchable_by_guesses, finest_by_guesses
 from discreet.core.check import at_least, named, whole
 from discreet.core.exact import exactly
 from discreet.core.mechanism import Bits
@@ -95,13 +96,18 @@ class OneRun:
     def finding(self, claim: AnyClaim, *, confidence: float = 0.95, name: str = "the run") -> Finding:
         """What the run says of a claim, in words."""
         held = read_claim(claim)
+        wrong = self.refutes(held, confidence)
+
+        def refuted(correct: int) -> bool:
+            return OneRun(self.canaries, self.guesses, correct).refutes(held, confidence)
+
         return Finding(
             name=name,
             claim=held,
             delta=held.delta,
             found=self.epsilon(held.delta, confidence),
             mu=self.mu(confidence),
-            violated=self.refutes(held, confidence),
+            violated=wrong,
             event=f"{self.correct:,} of {self.guesses:,} guesses were right",
             attack=Rates(self.correct / max(1, self.guesses), 1 - self.correct / max(1, self.guesses)),
             runs=1,
@@ -109,6 +115,8 @@ class OneRun:
             neighbours="a made-up record that is in the data or not",
             story=f"We put {self.canaries:,} made-up records in the data or left them out, by a coin for each, and "
             f"guessed {self.guesses:,} of the coins after one run",
+            catchable=None if wrong else catchable_by_guesses(held, self.correct, self.guesses, refuted),
+            finest=None if wrong else finest_by_guesses(held, self.guesses, refuted),
         )
 
 

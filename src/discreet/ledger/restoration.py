@@ -31,11 +31,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Restored", "restore_backup"]
 
-_FILES = ("-wal", "-shm", "")
+_FILES = ("-journal", "-wal", "-shm", "")
 """Endings of what SQLite keeps of a ledger, in the order in which they are set aside.
 
-The log goes first. A ledger without its log is behind its guard, and refused; a log beside another ledger would be
-written into that one by SQLite.
+The logs go first. A ledger without its log is behind its guard, and refused; a log beside another ledger would be
+written into that one by SQLite, and so would the pages in the journal of a write that was killed: a ledger that was put
+back has one until it is opened.
 """
 
 
@@ -88,7 +89,8 @@ def _into_file(_: Reader, folder: Path, address: str | Path, replace: bool) -> s
                         f"The ledger {str(path)!r} is in use. Nothing was changed. Stop the server and whatever else "
                         "has it open, then restore."
                     )
-            draft.unlink(missing_ok=True)
+            for ending in _FILES:  # of one that was stopped half-way
+                draft.with_name(draft.name + ending).unlink(missing_ok=True)
             os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))  # before a byte of it is there
             shutil.copyfile(folder / DATABASE, draft)
             with closing(sqlite3.connect(draft)) as connection:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from discreet.errors import InputError, Phrase
 from discreet.mechanisms.inputs import read_confidence
 
-__all__ = ["Consistency", "Estimate", "Of", "Tally", "consistent"]
+__all__ = ["Consistency", "Estimate", "Of", "Tally", "consistent", "score_ends"]
 
 Of = Literal["respondents", "population"]
 Consistency = Literal["simplex", "normalize", "threshold"]
@@ -75,8 +75,11 @@ class Estimate:
     method: str = "unbiased"
 
     @classmethod
-    def of(cls, tally: Tally, hit: Fraction, miss: Fraction) -> Estimate:
-        """From a tally whose scores have mean `hit` and `miss`."""
+    def of(cls, tally: Tally, hit: Fraction, miss: Fraction, squares: tuple[Fraction, Fraction]) -> Estimate:
+        """From a tally whose scores have mean `hit` and `miss`, and mean squares as `Oracle.squares` has them.
+
+        How much scores vary is said by their law, also where no report happened to show it.
+        """
         low, contrast = float(miss), float(hit - miss)
         shares = (tally.first / tally.n - low) / contrast
         count = len(shares)
@@ -84,8 +87,13 @@ class Estimate:
             row = [low * (1 - low) / contrast**2, (1 - 2 * low) / contrast, -1.0]
             spread = np.tile(np.array(row), (count, 1))
         else:
-            squares = tally.second / tally.n
-            spread = np.column_stack([squares / contrast**2, np.zeros(count), np.full(count, -1.0)])
+            own, other = (float(one) for one in squares)
+            mates = np.zeros(count)  # the share of the others of its block
+            if own > other:
+                mates = np.clip((tally.second / tally.n - other) / (own - other) - np.clip(shares, 0, 1), 0, 1)
+            start = (other + (own - other) * mates) / contrast**2
+            slope = np.full(count, (own - other) / contrast**2)
+            spread = np.column_stack([start, slope, np.full(count, -1.0)])
         return cls(tally.n, shares, spread, 1 / (tally.n * contrast))
 
     def __len__(self) -> int:
@@ -124,12 +132,8 @@ class Estimate:
         miss = float(1 - read_confidence(confidence)) / (len(self) if together else 1)
         z2 = NormalDist().inv_cdf(miss / 2) ** 2 / self.n
         v0, v1, v2 = self._spread(of)
-        ends = []
-        for centre, sign in ((self.frequencies - self.jump / 2, -1), (self.frequencies + self.jump / 2, 1)):
-            # (f - centre)^2 = z2 (v0 + v1 f + v2 f^2): the outer root on this side.
-            a, b, c = 1 - z2 * v2, -2 * centre - z2 * v1, centre**2 - z2 * v0
-            ends.append((-b + sign * np.sqrt(np.maximum(b * b - 4 * a * c, 0))) / (2 * a))
-        return np.column_stack(ends)
+        # (f - centre)^2 = z2 (v0 + v1 f + v2 f^2).
+        return score_ends(self.frequencies, self.jump / 2, 1 - z2 * v2, z2 * v1 / 2, z2 * v0)
 
     def consistent(self, how: Consistency = "simplex") -> Estimate:
         """Non-negative shares that add up to one, by a named method. They are biased; intervals are not theirs.
@@ -165,6 +169,23 @@ class Estimate:
             raise InputError("of", of, among=("respondents", "population"))
         v0, v1, v2 = self.spread.T
         return (v0, v1 - 1, v2 + 1) if of == "respondents" else (v0, v1, v2)
+
+
+def score_ends(centre: Floats, step: float | Floats, a: Floats, b: Floats, c: Floats) -> Floats:
+    """Rows (lower, upper): every f that is not too far from the centre, less or more a step.
+
+    The roots of a f^2 - 2 (near + b) f + near^2 - c, near being the centre less or more a step: the outer one on each
+    side. Where no f meets it, or only on the other side of it (the variance there would be below zero), the end is
+    `near` itself: what is nearer to the centre than a step is contradicted by nothing.
+    """
+    ends = []
+    for near, sign in ((centre - step, -1), (centre + step, 1)):
+        inside = (near + b) ** 2 - a * (near**2 - c)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            root = (near + b + sign * np.sqrt(np.maximum(inside, 0))) / a
+        outer = np.minimum(root, near) if sign < 0 else np.maximum(root, near)
+        ends.append(np.where(inside >= 0, outer, near))
+    return np.stack(ends, axis=-1)
 
 
 def consistent(

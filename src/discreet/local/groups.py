@@ -22,10 +22,14 @@ __all__ = ["Difference", "PooledEstimate", "difference", "pooled", "stratified",
 
 Floats = NDArray[np.float64]
 _GROUPS = 10_000  # of different weights
+_FEW = 20  # people: too few to tell by themselves how much they differ
 
 
 class AnyEstimate(Protocol):
-    """An estimate: values (frequencies or means) and their variances."""
+    """An estimate of so many people: values (frequencies or means) and their variances."""
+
+    @property
+    def n(self) -> float: ...
 
     @property
     def values(self) -> Floats: ...
@@ -84,6 +88,7 @@ def difference(first: AnyEstimate, second: AnyEstimate, of: Of = "population") -
 class PooledEstimate:
     """A weighted sum of estimates from groups that share no respondent."""
 
+    n: float
     frequencies: Floats
     respondents: Floats
     population: Floats
@@ -151,15 +156,32 @@ def weighted(mechanism: Oracle, reports: Any, weights: Sequence[float] | Floats)
 
 
 def pooled(estimates: Sequence[AnyEstimate], parts: Floats) -> PooledEstimate:
-    """The sum of `parts` times the estimates of groups that share no respondent."""
+    """The sum of `parts` times the estimates of groups that share no respondent.
+
+    How much people of a population differ is not seen in groups of very few, of one not at all: such groups are taken
+    together, and what varies between them counts (collapsed strata, which says too much where they truly differ).
+    """
     if len({len(one.values) for one in estimates}) > 1:
         raise InputError("estimates", Phrase("different ones"), "of the same categories in every group")
     pairs = list(zip(parts, estimates, strict=True))
+    few = [(part, one) for part, one in pairs if one.n < _FEW]
+    many = [(part, one) for part, one in pairs if one.n >= _FEW]
+    within = [np.sum([part**2 * one.variance("population") for part, one in some], axis=0) for some in (many, few)]
     return PooledEstimate(
+        sum(one.n for one in estimates),
         np.sum([part * one.values for part, one in pairs], axis=0),
         np.sum([part**2 * one.variance("respondents") for part, one in pairs], axis=0),
-        np.sum([part**2 * one.variance("population") for part, one in pairs], axis=0),
+        np.asarray(within[0] + (np.maximum(within[1], _between(few)) if len(few) > 1 else within[1])),
     )
+
+
+def _between(groups: Sequence[tuple[float, AnyEstimate]]) -> Floats:
+    """The variance of a weighted sum, by how far its groups are from what they have in common."""
+    parts = np.array([part for part, _ in groups])[:, None]
+    values = np.stack([one.values for _, one in groups])
+    total = parts.sum()
+    middle = (parts * values).sum(axis=0) / total if total else values.mean(axis=0)
+    return np.asarray((parts**2 * (values - middle) ** 2).sum(axis=0) * len(groups) / (len(groups) - 1))
 
 
 def _share(value: Number) -> Fraction:

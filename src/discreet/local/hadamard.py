@@ -70,6 +70,13 @@ class Hadamard(Oracle):
     def miss(self) -> Fraction:
         return Fraction(0)
 
+    @property
+    def squares(self) -> tuple[Fraction, Fraction]:
+        """The chance that a report falls into one's own block, and into any other."""
+        half = self.length // 2
+        own = self._weight * half * (self.ratio + 1)
+        return own, own if self.blocks == 1 else self._weight * half * 2
+
     def _second(self, share: Fraction) -> Fraction:
         """The chance that a report falls into the category's block; the other people are spread evenly."""
         half, mates = self.length // 2, min(self.length - 1, self.categories) - 1

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from discreet.core.mechanism import Integers
 from discreet.core.signature import typed
 from discreet.errors import InputError, Phrase
-from discreet.local.estimate import Estimate
+from discreet.local.estimate import Estimate, score_ends
 from discreet.local.mean import Mean
 from discreet.local.protocol import Oracle, read_times
 from discreet.mechanisms.inputs import read_confidence
@@ -55,35 +55,27 @@ def joint(first: Oracle, second: Oracle, one: Any, two: Any, times: Integers | N
     >>> people.frequencies.round(1).tolist()
     [[0.4, 0.2], [0.2, 0.2]]
     """
-    left, right, often = _pairs(first, second, one, two, times)
-    n = int(often.sum())
-    sums, squares = _products(first, second, left, right, often)
-    shares, contrasts = sums / n, float(first.hit - first.miss) * float(second.hit - second.miss)
-    if first.miss and second.miss:  # scores are 0 and 1: their squares follow from the law
-        before, after = (_marginal(m, _sums(m, r, often) / n) for m, r in ((first, left), (second, right)))
-        (own, other), (mine, rest) = _squares(first), _squares(second)
-        a, b = before[:, None], after[None, :]
-        start = own * rest * a + other * mine * b + other * rest * (1 - a - b)
-        slope = np.full(shares.shape, (own - other) * (mine - rest))
-    else:
-        start, slope = squares / n, np.zeros(shares.shape)
-    spread = np.column_stack([np.maximum(start, 0).ravel(), slope.ravel(), np.full(shares.size, -1.0)])
-    return JointEstimate(shares.shape, Estimate(n, shares.ravel(), spread, 1 / (n * contrasts)))
+    found = _shares(first, second, *_pairs(first, second, one, two, times))
+    start, slope = _mean_squares(first, second, found)
+    spread = np.column_stack([start.ravel(), np.full(start.size, slope), np.full(start.size, -1.0)])
+    contrasts = float(first.hit - first.miss) * float(second.hit - second.miss)
+    return JointEstimate(start.shape, Estimate(found.n, found.both.ravel(), spread, 1 / (found.n * contrasts)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ratios:
     """Shares or means among those in each category of another answer: `top` / `bottom`, with what both vary by.
 
-    Rows are what is estimated, columns the category it is given.
+    Rows are what is estimated, columns the category it is given. `spread` holds q0, q1 and q2 (first axis): the mean
+    square of a person's part in top - R bottom is q0 + q1 R + q2 R^2, if R is the truth. `bottoms` is that in bottom.
     """
 
     n: int
     top: Floats
     bottom: Floats
-    squares: Floats
-    products: Floats
+    spread: Floats
     bottoms: Floats
+    jump: float = 0.0  # of `top` when one report more supports both: half of it corrects for steps
 
     @property
     def values(self) -> Floats:
@@ -97,14 +89,12 @@ class Ratios:
         Where so few are in a category that none may be, nothing is known: from minus infinity to infinity.
         """
         z2 = NormalDist().inv_cdf(float(1 - read_confidence(confidence)) / 2) ** 2 / self.n
-        a = self.bottom**2 - z2 * self.bottoms
-        b = self.top * self.bottom - z2 * self.products
-        c = self.top**2 - z2 * self.squares
-        known = (a > 0) & (self.bottom > 0)
-        root = np.sqrt(np.maximum(b * b - a * c, 0))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ends = np.stack([np.where(known, (b + sign * root) / a, sign * np.inf) for sign in (-1, 1)], axis=-1)
-        return np.asarray(ends)
+        q0, q1, q2 = self.spread
+        known = (self.bottom > 0) & (self.bottom**2 > z2 * np.maximum(self.bottoms, q2))
+        size = np.where(known, self.bottom, 1.0)  # both sides are divided by it
+        part = z2 / size**2
+        ends = score_ends(self.top / size, self.jump / 2 / size, 1 - part * q2, part * q1 / 2, part * q0)
+        return np.asarray(np.where(known[..., None], ends, np.array([-np.inf, np.inf])))
 
 
 @typed
@@ -116,17 +106,20 @@ def given(first: Oracle | Mean, second: Oracle, one: Any, two: Any, times: Integ
     >>> people.values[0].round(1).tolist()
     [0.8, 0.5]
     """
-    left, right, often = _pairs(first, second, one, two, times)
-    n, size = int(often.sum()), _width(first)
-    total = np.zeros((3, size, second.categories))
-    bottom, bottoms = np.zeros(second.categories), np.zeros(second.categories)
-    for part in _parts(len(often), size + second.categories):
-        x, d, w = unbiased_scores(first, left[part]), unbiased_scores(second, right[part]), often[part][:, None]
-        total += np.stack([x.T @ (w * d), (x**2).T @ (w * d**2), x.T @ (w * d**2)])
-        bottom += (w * d).sum(axis=0)
-        bottoms += (w * d**2).sum(axis=0)
-    top, squares, products = total / n
-    return Ratios(n, top, bottom / n, squares, products, bottoms / n)
+    found = _shares(first, second, *_pairs(first, second, one, two, times))
+    bottom, block = np.clip(found.second, 0, 1), np.clip(found.blocks, 0, 1)
+    mine, rest = _squares(second)
+    middle, mates = found.first[:, None], found.beside - found.both
+    if isinstance(first, Oracle):
+        q0, slope = _mean_squares(first, second, found)
+        middle, mates = np.clip(middle, 0, 1), np.clip(mates, 0, 1)
+        jump = 1 / (found.n * float(first.hit - first.miss) * float(second.hit - second.miss))
+    else:  # how much a number is scrambled depends on it: the mean square is estimated
+        q0, slope, jump = found.squares, 0.0, 0.0
+    bottoms = rest + (mine - rest) * block
+    q1 = slope * bottom - 2 * (rest * middle + (mine - rest) * mates)
+    q2 = bottoms - 2 * (mine - rest) * bottom
+    return Ratios(found.n, found.both, found.second, np.stack(np.broadcast_arrays(q0, q1, q2)), bottoms, jump)
 
 
 def unbiased_scores(mechanism: Oracle | Mean, reports: Any) -> Floats:
@@ -163,28 +156,68 @@ def _parts(count: int, width: int) -> list[slice]:
     return [slice(start, start + step) for start in range(0, count, step)]
 
 
-def _products(first: Oracle, second: Oracle, left: Any, right: Any, often: Any) -> tuple[Floats, Floats]:
-    sums = np.zeros((first.categories, second.categories))
-    squares = np.zeros_like(sums)
-    for part in _parts(len(often), first.categories + second.categories):
-        x, y, w = unbiased_scores(first, left[part]), unbiased_scores(second, right[part]), often[part][:, None]
-        sums += x.T @ (w * y)
-        squares += (x**2).T @ (w * y**2)
-    return sums, squares
+@dataclass(frozen=True, slots=True, eq=False)
+class _Shares:
+    """Unbiased shares of people: in a category of the `first` answer, of the `second`, of `both`.
+
+    Categories may share blocks, whose people are scrambled alike: `block` and `blocks` are the shares in the block of
+    each category of either answer, `beside` in the first category and the second's block, `inside` in both blocks. Of
+    a number `first` and `both` are means of it, and `squares` those of its score and the second's, squared.
+    """
+
+    n: int
+    first: Floats
+    second: Floats
+    both: Floats
+    block: Floats
+    blocks: Floats
+    beside: Floats
+    inside: Floats
+    squares: Floats
 
 
-def _sums(mechanism: Oracle, reports: Any, often: NDArray[np.int64]) -> Floats:
-    return mechanism.tally(reports, often).first.astype(np.float64)
+def _shares(first: Oracle | Mean, second: Oracle, left: Any, right: Any, often: NDArray[np.int64]) -> _Shares:
+    size, width = _width(first), second.categories
+    ones, twos, pairs = np.zeros((2, size)), np.zeros((2, width)), np.zeros((4, size, width))
+    for part in _parts(len(often), size + width):
+        w = often[part][:, None]
+        x, y = unbiased_scores(first, left[part]), unbiased_scores(second, right[part])
+        near, block = (
+            x if isinstance(first, Mean) else _block_scores(first, left[part]),
+            _block_scores(second, right[part]),
+        )
+        ones += np.stack([(w * x).sum(axis=0), (w * near).sum(axis=0)])
+        twos += np.stack([(w * y).sum(axis=0), (w * block).sum(axis=0)])
+        pairs += np.stack([x.T @ (w * y), x.T @ (w * block), near.T @ (w * block), (x**2).T @ (w * y**2)])
+    n = int(often.sum())
+    (one, own), (two, blocks), (both, beside, inside, squares) = ones / n, twos / n, pairs / n
+    return _Shares(n, one, two, both, own, blocks, beside, inside, squares)
 
 
-def _marginal(mechanism: Oracle, means: Floats) -> Floats:
-    """Shares as they can be, to say how much scores vary: cut off at 0 and 1."""
-    low, contrast = float(mechanism.miss), float(mechanism.hit - mechanism.miss)
-    return np.clip((means - low) / contrast, 0, 1)
+def _block_scores(mechanism: Oracle, reports: Any) -> Floats:
+    """Scores whose mean is one for those in the block of a category, and zero for others."""
+    own, other = (float(one) for one in mechanism.squares)
+    squares = mechanism.scores(reports).astype(np.float64) ** 2
+    return np.ones_like(squares) if own == other else (squares - other) / (own - other)
+
+
+def _mean_squares(first: Oracle, second: Oracle, found: _Shares) -> tuple[Floats, float]:
+    """The mean square of both scores of a pair of categories: so much, and a slope for the share in both.
+
+    It is what the law of scrambling says of these shares, and not what happened: nobody's report may have been
+    scrambled, and some of the next might be.
+    """
+    own, other = _squares(first)
+    mine, rest = _squares(second)
+    a, b = np.clip(found.block, 0, 1)[:, None], np.clip(found.blocks, 0, 1)[None, :]
+    mates = np.clip(found.inside - found.both, 0, 1)  # in both blocks, and not in both categories
+    slope = (own - other) * (mine - rest)
+    return np.maximum(own * rest * a + other * mine * b + other * rest * (1 - a - b) + slope * mates, 0), slope
 
 
 def _squares(mechanism: Oracle) -> tuple[float, float]:
-    """The mean squared unbiased score of one's own category, and of another: scores are 0 and 1."""
+    """The mean squared unbiased score of a category of one's own block, and of another."""
     hit, miss = float(mechanism.hit), float(mechanism.miss)
+    own, other = (float(one) for one in mechanism.squares)
     contrast2 = (hit - miss) ** 2
-    return (hit * (1 - miss) ** 2 + (1 - hit) * miss**2) / contrast2, miss * (1 - miss) / contrast2
+    return (own - 2 * miss * hit + miss**2) / contrast2, (other - miss**2) / contrast2

@@ -190,7 +190,7 @@ class Oracle(Responder):
 
     def estimate(self, reports: Any) -> Estimate:
         """The frequency of every category among those who reported (or a `Tally` of them): unbiased, with its error."""
-        return Estimate.of(self.own(reports), self.hit, self.miss)
+        return Estimate.of(self.own(reports), self.hit, self.miss, self.squares)
 
     def variance(self, n: int, frequency: Number = 0, *, of: Of = "respondents") -> float:
         """Of the estimate of a category's frequency from `n` reports.
@@ -207,6 +207,14 @@ class Oracle(Responder):
         mean = miss + share * (hit - miss)
         total = (self._second(share) - mean**2) / (hit - miss) ** 2
         return float((total - (share * (1 - share) if of == "respondents" else 0)) / count)
+
+    @property
+    def squares(self) -> tuple[Fraction, Fraction]:
+        """The mean squared score of one's own category, and of any other: scores are 0 and 1 unless overridden.
+
+        Where categories share blocks: of every category of one's own block, and of those of others.
+        """
+        return self.hit, self.miss
 
     def _second(self, share: Fraction) -> Fraction:
         """The mean squared score of a category that a share of people have; scores are 0 and 1 unless overridden."""

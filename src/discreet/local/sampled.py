@@ -50,14 +50,21 @@ class LinearEstimate:
     n: int
     values: Floats
     variances: Floats
+    unseen: Floats
+    """What sampling may add, at most, for each person that the interval leaves room for: (half a range / people)^2."""
 
     def variance(self, of: str = "population") -> Floats:
         """Estimated. Each part is told by some of the people only, so it is that of a population."""
         return self.variances
 
     def interval(self, confidence: float = 0.95, of: str = "population") -> Floats:
-        """Rows (lower, upper), by the normal approximation."""
-        half = -NormalDist().inv_cdf(float(1 - read_confidence(confidence)) / 2) * np.sqrt(self.variances)
+        """Rows (lower, upper), by the normal approximation.
+
+        As if z^2 more people had answered at the ends of the range (Agresti and Coull): what few have may have been
+        told by none.
+        """
+        z2 = NormalDist().inv_cdf(float(1 - read_confidence(confidence)) / 2) ** 2
+        half = np.sqrt(z2 * self.variances + z2**2 * self.unseen)
         return np.column_stack([self.values - half, self.values + half])
 
 
@@ -144,7 +151,7 @@ class Sampled:
         `reports` are those of each part, `times` how often each came. Unbiased: each part's shares are estimated from
         those who told it, who are a random part of all. A part that nobody told leaves what needs it unknown.
         """
-        values, variances, n = np.zeros(len(sums)), np.zeros(len(sums)), 0
+        (values, variances, unseen), n = np.zeros((3, len(sums))), 0
         for place, (part, told, often) in enumerate(zip(self.parts, reports, times, strict=True)):
             weights = np.array([one[place] for one in sums], dtype=np.float64)
             count = int(np.sum(often))
@@ -160,7 +167,8 @@ class Sampled:
             least = self._least(part, weights)
             values += mean
             variances += np.maximum(spread * count / max(1, count - 1), least) / count
-        return LinearEstimate(n, values, variances)
+            unseen += ((weights.max(axis=1) - weights.min(axis=1)) / 2 / count) ** 2
+        return LinearEstimate(n, values, variances, unseen)
 
     @staticmethod
     def _least(part: GRR | OUE, weights: Floats) -> Floats:

@@ -15,6 +15,7 @@ from asgi_client import Client  # noqa: E402
 from discreet.apps.cli import app  # noqa: E402
 from discreet.apps.server.service import Service  # noqa: E402
 from discreet.apps.server.tokens import Tokens  # noqa: E402
+from discreet.apps.web.session import Sessions  # noqa: E402
 from discreet.apps.web.site import application  # noqa: E402
 
 SCHEMA = Schema("people", {"age": Integer(0, 120, nullable=False), "county": Category(["Ash", "Elm"], nullable=False)})
@@ -99,3 +100,14 @@ def test_a_path_does_not_write_lines_of_the_log(curator, monkeypatch, caplog):
     assert len(told) == 1
     assert "\n" not in told[0]
     assert "secret" not in told[0]
+
+
+def test_a_header_that_all_browsers_send_names_none_of_them(curator, tmp_path):
+    service = Service({"people": curator}, Tokens(tmp_path / "t.db")).within(rate=0.001, burst=3)
+    lines, sessions = [], Sessions(service.tokens)
+    served = application(service, log=lines.append)
+    for name in ("ann", "bob"):  # a proxy in front asks everybody for the same password
+        secret = sessions.begin(service.tokens.create(name, "analyst"))
+        browser = Client(served, {"authorization": "Basic c2hhcmVk", "cookie": f"discreet-session={secret}"})
+        assert [browser.get("/").status_code for _ in range(4)] == [200, 200, 200, 429]
+    assert [line.split()[-1] for line in lines] == ["ann"] * 4 + ["bob"] * 4

@@ -144,6 +144,25 @@ def test_an_unfinished_release_of_someone_else_is_neither_gone_on_with_nor_cance
     assert sum(float(one.spent.amount) for one in service.curators["people"].standing()) == 0.1
 
 
+def test_a_job_that_waited_before_somebody_paid_for_its_id_ends_nothing_of_theirs(service, monkeypatch):
+    from discreet.ledger import door
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    service.queue("people").pause()
+    bob = client(service, "bob")
+    assert bob.post("/api/datasets/people/tree/release", json={**TREE, "release": "anns"}).status_code == 202
+    mine = service.curator("people", ANN).tree({"state": 1, "county": 2}).plan(epsilon="0.1", allotment="team")
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(door, "_attempt", killed)
+        mine.release(release="anns")
+    assert service.curators["people"].ledger.find("anns").open
+    assert bob.post("/api/datasets/people/jobs/anns/cancel").json()["state"] == "cancelled"
+    assert service.curators["people"].ledger.find("anns").open
+    assert mine.release(release="anns")["state"].rows()
+
+
 TOLD = 'connection to "10.1.2.3", user "books" failed: DETAIL: Failing row contains (7, answer, Xyzzy)'
 
 

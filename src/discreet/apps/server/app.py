@@ -15,7 +15,7 @@ from discreet.apps.server import uploads
 from discreet.apps.server.access_log import AccessLog
 from discreet.apps.server.api import routers
 from discreet.apps.server.draining import draining
-from discreet.apps.server.guard import Guard, OneLength
+from discreet.apps.server.guard import BESIDE, Guard, OneLength
 from discreet.apps.server.jobs import public_words
 from discreet.apps.server.metrics import Counts, Metrics
 from discreet.apps.server.responses import Json, malformed
@@ -111,10 +111,10 @@ def application(
     session_of = None if pages is None else pages(app, service)
 
     def named(scope: dict[str, Any]) -> str | None:
-        """Whose token a request shows, or whose session a browser has."""
+        """Whose token a request shows, or whose session a browser has: then its header says nothing of who it is."""
         caller = service.identify(scope)
         if caller is None and session_of is not None:
-            caller = session_of(Request(scope))
+            caller, scope[BESIDE] = session_of(Request(scope)), True
         return caller.name if isinstance(caller, Caller) else None
 
     limits = service.limits

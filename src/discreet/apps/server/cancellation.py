@@ -18,13 +18,16 @@ __all__ = ["cancelled_job"]
 def cancelled_job(ledger: Ledger, job: Job, by: str, checkpoint: Path | None = None) -> Job:
     """The job as it ends. If it was paid for and not measured, it is on record as failed and never has an answer.
 
-    What was charged stays spent: how far a run came may depend on the data, so no charge is ever given back for it.
+    What was charged stays spent: how far a run came may depend on the data, so no charge is ever given back for it. A
+    charge of somebody else's under the id, made while the job waited, is none of its business and stays as it is.
     """
     who = f"Cancelled by {by}. " if by else "Cancelled. "
     ended = replace(job, state="cancelled", stage="cancelled", position=None)
     known = ledger.find(job.release)
     if known is None:
         return replace(ended, problem=f"{who}Nothing was spent.")
+    if known.charged.who != job.who:
+        return replace(ended, problem=f"{who}Nothing was spent by it: another person paid for this id.")
     if known.open and known.measurement is None:
         with suppress(BusyError), ledger.running(job.release, wait=False):
             known = ledger.failed(job.release, CANCELLED, who=by or job.who)

@@ -17,13 +17,16 @@ import anyio.to_thread
 from discreet.apps.server.access_log import template
 from discreet.show import served_policy
 
-__all__ = ["HEADERS", "Bucket", "Guard", "OneLength"]
+__all__ = ["BESIDE", "HEADERS", "Bucket", "Guard", "OneLength"]
 
 log = logging.getLogger("discreet.server")
 
 _NAMES = 1000
 _ALWAYS = ("/livez", "/readyz")  # a load balancer is not to wait behind strangers, and these are cheap
 _WIDE = 200  # bytes of a header that shows a token
+
+BESIDE = "discreet.beside"
+"""Set on a request whose caller is known by something else than its authorization header, which others may send too."""
 
 Scope = dict[str, Any]
 Message = dict[str, Any]
@@ -156,7 +159,8 @@ class Guard:
                 return self.strangers
         scope["discreet.caller"] = name
         with self.lock:
-            if 0 < len(shown) <= _WIDE and len(self.names) < _NAMES:  # one token can be written in many ways
+            borne = 0 < len(shown) <= _WIDE and not scope.get(BESIDE)
+            if borne and len(self.names) < _NAMES:  # one token can be written in many ways
                 self.names[shown] = name
             return self.buckets.setdefault(name, Bucket(self.rate, self.burst))
 
