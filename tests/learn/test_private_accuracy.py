@@ -160,6 +160,21 @@ def test_a_model_of_expressions_is_judged_under_an_id_of_ones_own(curator, ledge
         model.private_accuracy({**rows, "age": [31] * 12}, "area", AREAS, **asked).release()
 
 
+STRANGE = {"long text": "x" * 10**7, "long number": 10**5000, "no text": "\ud800", "none": None, "list": ["n"]}
+
+
+@pytest.mark.parametrize("value", STRANGE.values(), ids=STRANGE)
+def test_no_value_of_a_row_makes_it_fail_before_the_charge(model, value):
+    """Under an id the rows get a fingerprint first: texts in one array would take as much each as the longest."""
+    many = 20_000  # of ten million letters each: 800 GB
+    features = {part.name: [30] * many for part in model.encoding.features}
+    rows = {**features, "rich": ["yes"] * many, "area": ["n"] * (many - 1) + [value]}
+    seen = room._Judged(rows, ("rich", "area")).arrays
+    assert [len(array) for array in seen] == [32 * many] * 2
+    shorter = {**rows, "area": ["n"] * many}
+    assert (room._Judged(shorter, ("rich", "area")).arrays[1] != seen[1]).any()
+
+
 def test_with_nearly_no_noise_it_is_what_is_true(model, rows, tmp_path):
     ledger = Ledger.open(tmp_path / "rich.db", create=True)
     ledger.create("judged", Budget(epsilon=10**6), who="ann")
