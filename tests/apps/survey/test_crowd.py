@@ -1,5 +1,6 @@
 """What reports cost in a crowd: the bounds of the mechanisms that are used, put together as is proved."""
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -8,7 +9,7 @@ from small_survey import Client, keep, report, survey
 from discreet.apps.survey.crowd import hide_in_crowd
 from discreet.apps.survey.plan import plan_survey
 from discreet.errors import InputError
-from discreet.local import shuffled
+from discreet.local import GRR, shuffled, shuffled_delta
 from discreet.local.questionnaire import Questionnaire
 
 QUESTIONS = [
@@ -46,6 +47,50 @@ def test_a_survey_with_cross_tables_is_hidden_as_whole_reports_alone(crowd):
     found = hide_in_crowd(crossed, PEOPLE, DELTA)
     assert found.together == shuffled(crossed.epsilon, PEOPLE, DELTA).epsilon
     assert found.together > hide_in_crowd(Questionnaire.from_dict(plain), PEOPLE, DELTA).together
+
+
+def test_questions_hide_with_those_that_cross_tables_join_and_apart_from_others():
+    questions = [{**QUESTIONS[0], "name": name} for name in ("a", "b", "c", "d")]
+    declared = {"id": "c", "title": "C", "questions": questions, "cross": [["a", "c"], ["c", "d"]]}
+    found, one = hide_in_crowd(Questionnaire.from_dict(declared), PEOPLE, DELTA), SURVEY.questions[0]
+    joined = min(one.epsilon, Fraction(shuffled(3 * one.epsilon, PEOPLE, DELTA).epsilon))
+    assert found.each == (joined, shuffled(one.mechanism, PEOPLE, DELTA).epsilon, joined, joined)
+    parts = shuffled(3 * one.epsilon, PEOPLE, DELTA / 2).epsilon + shuffled(one.mechanism, PEOPLE, DELTA / 2).epsilon
+    assert found.together == min(parts, shuffled(4 * one.epsilon, PEOPLE, DELTA).epsilon)
+
+
+def tables(people):
+    """How likely each cross-table of these people's reports is."""
+    laws = {(): Fraction(1)}
+    for person in people:
+        more: dict = {}
+        for sent, chance in laws.items():
+            for report, other in person.items():
+                together = tuple(sorted((*sent, report)))
+                more[together] = more.get(together, 0) + chance * other
+        laws = more
+    return laws
+
+
+def test_in_a_cross_table_an_answer_hides_among_those_who_sent_the_same_beside_it():
+    """The planted bug: the bound of a question's own mechanism, where a cross-table of it is shown."""
+    pills, reason, people, epsilon = GRR(2, 1), GRR(3, 4), 4, Fraction(1, 2)
+
+    def both(a, b):
+        return {(r, s): p * q for r, p in pills.law(a).items() for s, q in reason.law(b).items()}
+
+    here, there = (tables([both(0, 1)] * (people - 1) + [both(a, 0)]) for a in (0, 1))
+    factor = Fraction(math.exp(epsilon))
+    told = max(
+        sum(max(Fraction(0), one[table] - factor * other[table]) for table in one)
+        for one, other in ((here, there), (there, here))
+    )
+    alone = shuffled_delta(pills, people, epsilon)
+    assert told > 2 * alone  # what was stated
+    joined = shuffled_delta(pills.spent + reason.spent, people, epsilon)
+    assert told <= joined
+    marginal = [tables([pills.law(0)] * (people - 1) + [pills.law(a)]) for a in (0, 1)]
+    assert sum(max(Fraction(0), marginal[0][one] - factor * marginal[1][one]) for one in marginal[0]) <= alone
 
 
 def test_the_plan_shows_it_beside_the_epsilon_that_holds_anyway(crowd):

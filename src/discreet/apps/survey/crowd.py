@@ -22,9 +22,9 @@ class Crowd:
     """The epsilon of each question, and of all together, if the reports are shuffled; each at `delta`.
 
     Guarantee
-        How often each report came to question j among the `people` reports is (each[j], delta)-differentially private
-        in one person's answer to it; the counts of all questions are (together, delta)-private in all answers of one
-        person, cross-tables that the survey declares included. Neighbours have other answers. The reports of all
+        The counts of all questions, and of the pairs of reports in cross-tables that the survey declares, are
+        (each[j], delta)-differentially private in one person's answer to question j, and (together, delta)-private in
+        all answers of one person. Neighbours have other answers. The reports of all
         others are made as the page makes them. The counts are seen once, when all reports are there: whoever sees them
         before and after a report arrives sees that report, for which the local epsilon alone holds.
         Proof: docs/proofs/survey.md.
@@ -41,8 +41,9 @@ class Crowd:
             f"In the crowd: someone who sees the results of {people:,} people, not who sent what, learns of an answer "
             f"at most what that epsilon says (delta = {readable(self.delta)}){every}. This needs that whoever stores "
             "the reports tells nobody whose they are, that results are shown when all have answered and not while "
-            "reports arrive (survey serve --no-results), and that the others are real: forged reports hide nobody. "
-            "Without that the first epsilon holds."
+            "reports arrive (survey serve --no-results), of everybody and not by groups, with no cross-tables but those "
+            "that the survey declares, and that the others are real: forged reports hide nobody. Without that the "
+            "first epsilon holds."
         ]
 
     def to_dict(self, names: Sequence[str]) -> dict[str, Any]:
@@ -54,8 +55,9 @@ class Crowd:
 def hide_in_crowd(survey: Questionnaire, people: int, delta: Number) -> Crowd:
     """What the reports of so many people cost if nobody knows whose is whose.
 
-    All together: the reports of a person as one report, or the questions one by one, each with its part of delta;
-    whichever is less.
+    Questions that cross-tables join hide as one report: in a cross-table an answer hides among those who sent the same
+    to the other question, who may be few. All together: the reports of a person as one report, or what is joined one by
+    one, each with its part of delta; whichever is less.
     """
     miss = as_written(delta, "delta")
     if not 0 < miss < 1:
@@ -63,15 +65,33 @@ def hide_in_crowd(survey: Questionnaire, people: int, delta: Number) -> Crowd:
     if survey.rounds:
         hint = "Reports of several rounds of one person are not independent."
         raise InputError("delta", delta, "left out for a survey with [repeat]", hint)
+    joined = _joined(survey)
 
-    def of(part: Fraction) -> tuple[Fraction, ...]:
-        mechanisms = [one.mechanism for one in survey.questions]
-        return tuple(
-            Fraction(shuffled(one if isinstance(one, Responder) else one.spent, people, part).epsilon)
-            for one in mechanisms
-        )
+    def of(part: Fraction) -> list[Fraction]:
+        return [Fraction(shuffled(_randomiser(survey, group), people, part).epsilon) for group in joined]
 
-    each, parts = of(miss), of(miss / len(survey.questions))
+    alone = dict(zip(joined, of(miss), strict=True))
+    each = tuple(
+        min(question.epsilon, next(cost for group, cost in alone.items() if place in group))
+        for place, question in enumerate(survey.questions)
+    )
     whole = Fraction(shuffled(survey.epsilon, people, miss).epsilon)
-    # A cross-table joins two answers of a person: only the report as a whole is proved to hide then.
-    return Crowd(miss, each, whole if survey.cross else min(whole, sum(parts, Fraction(0))))
+    return Crowd(miss, each, min(whole, sum(of(miss / len(joined)), Fraction(0))))
+
+
+def _joined(survey: Questionnaire) -> list[tuple[int, ...]]:
+    """The questions, those together that cross-tables join, also over others."""
+    groups = [{place} for place in range(len(survey.questions))]
+    for pair in survey.cross:
+        places = {survey.place(name, "cross") for name in pair}
+        met = [group for group in groups if group & places]
+        groups = [group for group in groups if not group & places] + [set().union(*met)]
+    return sorted(tuple(sorted(group)) for group in groups)
+
+
+def _randomiser(survey: Questionnaire, group: tuple[int, ...]) -> Fraction | Responder:
+    """What is known of the law of these reports together: their epsilon, or the mechanism of a single one."""
+    mechanism = survey.questions[group[0]].mechanism
+    if len(group) == 1 and isinstance(mechanism, Responder):
+        return mechanism
+    return sum((survey.questions[place].epsilon for place in group), Fraction(0))
