@@ -65,8 +65,8 @@ def tables(people):
     for person in people:
         more: dict = {}
         for sent, chance in laws.items():
-            for report, other in person.items():
-                together = tuple(sorted((*sent, report)))
+            for told, other in person.items():
+                together = tuple(sorted((*sent, told)))
                 more[together] = more.get(together, 0) + chance * other
         laws = more
     return laws
