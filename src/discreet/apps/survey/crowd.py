@@ -42,8 +42,8 @@ class Crowd:
             f"at most what that epsilon says (delta = {readable(self.delta)}){every}. This needs that whoever stores "
             "the reports tells nobody whose they are, that results are shown when all have answered and not while "
             "reports arrive (survey serve --no-results), of everybody and not by groups, with no cross-tables but "
-            "those that the survey declares, and that the others are real: forged reports hide nobody. Without that the "
-            "first epsilon holds."
+            "those that the survey declares, and that the others are real: forged reports hide nobody. Without that "
+            "the first epsilon holds."
         ]
 
     def to_dict(self, names: Sequence[str]) -> dict[str, Any]:
