@@ -58,6 +58,26 @@ def test_a_number_that_is_missing_stays_where_it_is_in_a_file_of_one_column(tmp_
             assert numbers.tolist() == [3, 0, 7]
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("price,region\n5\n6,b\n", None),  # counted from the end, the number would be the name
+        ("kind,price,region\nx,51\ny,6,b\n", None),
+        ("price,region\n1,5,n\n6,b\n", ("n", "b")),  # a comma too many is the number's
+        ("region,price,kind\nn,5\ns,6,z\n", ("n", "s")),
+    ],
+)
+def test_a_number_is_never_taken_for_a_name(tmp_path, text, names):
+    """Names are public, and told before anything is charged."""
+    bare = SCHEMA.partition("[values.constraints")[0]
+    if names is not None:
+        assert opened(tmp_path, schema=bare, prices=text)[0].names == names
+        return
+    with pytest.raises(InputError, match="another name on every line") as caught:
+        opened(tmp_path, schema=bare, prices=text)
+    assert "5" not in str(caught.value)
+
+
 def test_a_file_with_other_names_is_not_read(tmp_path):
     _, file = opened(tmp_path)
     file.path.write_text(PRICES.replace("north", "centre"))

@@ -26,7 +26,8 @@ class ValuesFile:
     What they are called stands in the column `label`, or they are numbered from 1. That is public, and so is how many
     there are; a file whose names changed since it was described is not read. Commas and line ends part words, whatever
     stands between them: quotes would let one number move others. Names behind the numbers are counted from the end of
-    a line, so that no part of a number with a comma of its own is ever taken for a name. In a file of one column an
+    a line, so that no part of a number with a comma of its own is ever taken for a name; a line that lacks a name has
+    none, and the file is refused. In a file of one column an
     empty line is a number that is missing, and counts as 0: left out, it would give its name to the next.
     """
 
@@ -83,11 +84,11 @@ class ValuesFile:
         """The public names."""
         if not self.label:
             return tuple(str(place) for place in range(1, len(lines) + 1))
-        if header.index(self.label) > header.index(self.column):  # a number like 1,5 must not move part of itself here
-            behind = header.index(self.label) - len(header)
-            return tuple(line[behind] if -behind <= len(line) else "" for line in lines)
         place = header.index(self.label)
-        return tuple(line[place] if place < len(line) else "" for line in lines)
+        behind = place > header.index(self.column)  # a number like 1,5 must not move part of itself here
+        # Counted from the end where no word is missing: else the last word may be the number.
+        places = [place - len(header) if behind and len(line) >= len(header) else place for line in lines]
+        return tuple(line[at] if at < len(line) else "" for at, line in zip(places, lines, strict=True))
 
     def _lines(self) -> tuple[list[str], list[list[str]]]:
         """The words of the header, and of every line below it."""
