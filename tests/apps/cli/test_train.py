@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from shell import run
 
-from discreet.apps.cli.train import progress_line
+from discreet.apps.cli.train import progress_line, read_rows
 from discreet.ledger.ledger import Ledger
 
 pytest.importorskip("jax")
@@ -150,6 +150,16 @@ def test_a_model_of_ones_own_is_trained_by_its_name(folder):
     said = run("train", "release", *FIXED, "--model", "mine:nothing", "--yes", cwd=folder, code=2).stderr
     assert "--model" in said
     assert "has no attribute" in said
+
+
+@pytest.mark.parametrize("cell", [b"\xff\xfe", b"\xe2", b"x" * 200_000, b"\x00"], ids=["bytes", "half", "long", "nul"])
+def test_no_cell_of_private_rows_makes_reading_them_fail(tmp_path, cell):
+    """They are read before anything is charged: a row that stopped it would be told for free."""
+    path = tmp_path / "held.csv"
+    path.write_bytes(b"area,rich\nn,yes\n" + cell + b",no\ns,yes\n")
+    rows = read_rows(path)
+    assert rows["rich"] == ["yes", "no", "yes"]
+    assert [rows["area"][place] for place in (0, 2)] == ["n", "s"]
 
 
 def test_progress_says_what_is_public():

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["card", "predict", "progress_line", "read_rows", "show_training"]
 
 _MARKS = 10  # at which epsilon is computed: it takes a moment each
+_ANY = 2**31 - 1  # letters of a cell; Python refuses files with more than 131,072 otherwise
 
 
 @contextmanager
@@ -171,7 +172,9 @@ def read_rows(path: Path) -> Any:
         import pyarrow.parquet
 
         return pyarrow.parquet.read_table(path)
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    # No value of a row makes it fail: rows may be private, and nothing is charged yet.
+    csv.field_size_limit(_ANY)
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         lines = csv.DictReader(file)
         names = list(lines.fieldnames or [])
         found = list(lines)
