@@ -114,4 +114,5 @@ def test_the_textbooks_composition_reads_its_numbers():
     for wrong in (("0", 2, "1e-6"), ("1", 0, "1e-6"), ("1", 1.5, "1e-6"), ("1", 2, "0")):
         with pytest.raises(InputError):
             textbook_composition(*wrong)
-    assert textbook_composition("1e4", 2, "1e-6") == math.inf
+    assert textbook_composition("1e4", 2, "1e-6") == textbook_composition("1e400", 2, "1e-6") == math.inf
+    assert textbook_composition("1", 10**400, "1e-6") == math.inf

@@ -50,8 +50,8 @@ def test_words_and_picture_have_both_ways_the_bound_and_the_price():
     assert found.conclusion().startswith("100% of the secrets follow")
     assert found.to_dict()["most"] == found.most
     drawn = found.picture().to_svg()
-    assert "epsilon = 500, both ways" in drawn
-    assert "epsilon = 1, both ways" in drawn
+    assert "epsilon = 500 for all counts, both solvers" in drawn
+    assert "epsilon = 1 for all counts, both solvers" in drawn
     assert "coin flips" in drawn
     alone = Reconstruction(100, 400, (Guess(2.5, None, 1.0),), None, None, None)
     assert "epsilon" not in alone.explain()

@@ -45,6 +45,15 @@ def test_it_is_darkest_where_most_live():
     assert abs(float(darkest.get("y")) - float(middle.get("cy"))) < 30
 
 
+def test_no_shade_is_cut_off_at_an_edge_and_it_is_said_what_they_are():
+    picture = drawn()
+    shades = [one for one in parts(picture, "rect") if one.get("fill-opacity")]
+    for corner, size in (("x", picture.width), ("y", picture.height)):
+        assert min(float(one.get(corner)) for one in shades) > 0
+        assert max(float(one.get(corner)) + 11 for one in shades) < size
+    assert "Darker where more people live" in " ".join(texts(picture))
+
+
 def test_places_in_one_point_and_empty_flows_are_drawn():
     alone = [Home("here", 1, 1, 0, 0, 0)]
     assert drawn(flows=[[0]], homes=alone, works=[("there", 1.0, 1.0)]).height > 0

@@ -54,6 +54,15 @@ def test_a_caption_stands_below_in_lines_as_wide_as_the_pictures():
     assert captioned.description == said
 
 
+def test_a_caption_below_one_picture_leaves_its_words_and_its_table():
+    captioned = CURVE.captioned("Darker where more of them live, " * 4)
+    assert captioned.description == CURVE.description
+    assert captioned.table is CURVE.table
+    assert captioned.height > CURVE.height
+    assert [line for line in texts(captioned) if "Darker" in line]
+    assert CURVE.captioned("") == CURVE
+
+
 def test_files_by_their_endings(tmp_path):
     assert PEOPLE.save(tmp_path / "a.svg").read_text(encoding="utf-8") == PEOPLE.to_svg()
     assert PEOPLE.save(tmp_path / "a.html").read_text(encoding="utf-8").startswith("<!doctype html>")

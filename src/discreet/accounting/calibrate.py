@@ -134,12 +134,12 @@ def textbook_composition(epsilon: Number, times: int, delta: Number) -> float:
     >>> round(textbook_composition("0.1", times=200, delta=1e-6), 2)
     9.54
     """
-    budget, missed = float(_positive(epsilon, "epsilon")), _delta(delta)
-    many = exactly(times, "times")
+    budget, missed, many = _positive(epsilon, "epsilon"), _delta(delta), exactly(times, "times")
     if many.denominator != 1 or many < 1:
         raise InputError("times", times, "a whole number, 1 or more")
     try:
-        return math.sqrt(2 * many * log_up(1 / missed)) * budget + many * budget * math.expm1(budget)
+        one, root = float(budget), math.sqrt(2 * many * log_up(1 / missed))
+        return root * one + float(many) * one * math.expm1(one)
     except OverflowError:
         return math.inf
 

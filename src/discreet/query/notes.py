@@ -11,6 +11,7 @@ from discreet.core.unit import Unit
 from discreet.data.column import Category, Column, Date, Integer, Real, Text, Timestamp
 from discreet.data.expression.node import Call, Constant, columns_in
 from discreet.data.expression.read import read_expression
+from discreet.data.expression.read_dialect import CONDITIONS
 from discreet.data.schema import Schema
 from discreet.query.aggregate import Additive, Aggregate, Bounded
 from discreet.query.compatibility import columns_read
@@ -196,10 +197,7 @@ def expression_notes(uses: Iterable[tuple[str, Sequence[str]]], schema: Schema) 
         if ranges:
             whole = any(isinstance(column, Integer) for _, column in numbers)
             rounded = "; fractions of whole numbers are rounded" if whole else ""
-            text = (
-                f"In {_condition(used) or used}, values of {', of '.join(ranges)} are clipped to the nearer "
-                f"bound{rounded}."
-            )
+            text = f"In {_shown(used)}, values of {', of '.join(ranges)} are clipped to the nearer bound{rounded}."
             texts.setdefault(text, []).extend(names)
     return [Note("bounds", text, tuple(dict.fromkeys(names))) for text, names in texts.items()]
 
@@ -344,7 +342,9 @@ def _complete(outputs: Iterable[tuple[str, Aggregate]], schema: Schema) -> list[
             if condition := None if column in schema.columns else _condition(column):
                 text = f"Rows for which it is unknown whether {condition} count as rows that do not meet it."
             elif column not in schema.columns:
-                text = f"{column} is declared to have a value in every row; a missing value counts {output.gaps}."
+                text = (
+                    f"{_shown(column)} is declared to have a value in every row; a missing value counts {output.gaps}."
+                )
             texts.setdefault(text, []).append(name)
     return [Note("complete", text, tuple(names)) for text, names in texts.items()]
 
@@ -355,6 +355,14 @@ def _condition(name: str) -> str:
         case Call("case", (condition, Constant(value=1), Constant(value=0))):
             return str(condition)
     return ""
+
+
+def _shown(name: str) -> str:
+    """An expression as it is shown: a condition that was made a number by itself."""
+    match read_expression(name):
+        case Call("as_integer", (Call(function=function) as condition,)) if function in CONDITIONS:
+            return str(condition)
+    return _condition(name) or name
 
 
 def _left_out(keys: Iterable[Key], names: Sequence[str], schema: Schema) -> list[Note]:

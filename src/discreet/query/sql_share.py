@@ -73,6 +73,15 @@ def _bare(node: Any) -> tuple[Any, list[Any], bool]:
             return node, factors, real
 
 
+def _uncast(node: Any) -> Any:
+    """An expression without brackets and casts to whole numbers."""
+    from sqlglot import exp
+
+    while type(node) is exp.Paren or (type(node) is exp.Cast and node.to.is_type(*exp.DataType.INTEGER_TYPES)):
+        node = node.this
+    return node
+
+
 def _is_number(node: Any) -> bool:
     from sqlglot import exp
 
@@ -91,7 +100,7 @@ def _all_rows(node: Any) -> bool:
 
 
 def _condition(node: Any) -> Any | None:
-    """The condition that COUNT(*) FILTER (WHERE ...), COUNT_IF(...) or SUM(CASE WHEN ... THEN 1 END) counts."""
+    """What COUNT(*) FILTER (WHERE ...), COUNT_IF(...), SUM(condition) or SUM(CASE WHEN ... THEN 1 END) counts."""
     from sqlglot import exp
 
     if type(node) is exp.Filter and _all_rows(node.this):
@@ -99,6 +108,10 @@ def _condition(node: Any) -> Any | None:
     if type(node) is exp.CountIf:
         return node.this
     case = node.this if type(node) in (exp.Sum, exp.Count) else None
+    if type(node) is exp.Sum:
+        case = _uncast(case)
+        if isinstance(case, exp.Predicate | exp.Connector | exp.Not):
+            return case
     if type(case) is not exp.Case or case.this is not None or len(case.args["ifs"]) != 1:
         return None
     (only,), other = case.args["ifs"], case.args.get("default")

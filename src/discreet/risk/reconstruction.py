@@ -123,12 +123,12 @@ class Reconstruction(AttackResult):
         for one in (self.control, self.private):
             if one is not None:
                 ways = [found for found in (one.squares, one.program) if found is not None]
-                label = f"epsilon = {one.epsilon:,g}{', both ways' * (len(ways) > 1)}"
+                label = f"epsilon = {one.epsilon:,g} for all counts{', both solvers' * (len(ways) > 1)}"
                 series.append(Line(label, tuple((self.scaled(one.error), found) for found in ways), loose=True))
         errors = Scale.around([x for line in series for x, _ in line.points], log=True, room=0.2)
         levels = [("coin flips", 0.5)]
         if self.private is not None and self.most is not None:
-            levels.append((f"the most under epsilon = {self.private.epsilon:g}, on average", self.most))
+            levels.append((f"no attack beats, on average, at epsilon = {self.private.epsilon:g}", self.most))
         return lines(
             "Secrets rebuilt from counts",
             series,

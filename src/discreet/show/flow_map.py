@@ -13,8 +13,10 @@ from discreet.show.table import Table
 
 __all__ = ["Home", "flow_map"]
 
-_WIDTH, _TALLEST, _LOWEST, _MARGIN = 620.0, 560.0, 180.0, 34.0
+_WIDTH, _TALLEST, _LOWEST = 620.0, 560.0, 180.0
 _CELL = 11.0  # of the shades
+_REACH = 28.0  # how far people are spread around their home
+_MARGIN = 3 * _REACH + _CELL  # as far as shades go
 _SHADES = 8
 _LINES = 60  # flows that are drawn: the largest
 _NAMES = 12  # homes that are named: the largest
@@ -70,20 +72,23 @@ def flow_map(
     rows = [[one.name, *(f"{number:,.0f}" for number in (one.value, one.lower, one.upper))] for one in homes]
     table = Table.of(["home area", "people", "from", "to"], [rows[place] for place in order], title)
     said = f"{title}: the most from {homes[order[0]].name}, {homes[order[0]].value:,.0f}."
-    return Picture(title, _WIDTH, height, tuple(parts), said, table=table)
+    drawn = Picture(title, _WIDTH, height, tuple(parts), said, table=table)
+    return drawn.captioned(
+        "Darker where more people live; a dot for each home area, a diamond for each work area, "
+        "and lines between them, the wider the more people."
+    )
 
 
 def _shades(homes: Sequence[Home], places: Sequence[tuple[float, float]], height: float) -> list[Markup]:
     """People are spread around their homes by a bell curve; squares are as dark as the root of what comes together."""
-    reach = _WIDTH / 16
     many, rows = int(_WIDTH // _CELL) + 1, int(height // _CELL) + 1
     heat = [[0.0] * many for _ in range(rows)]
     for one, (x, y) in zip(homes, places, strict=True):
         if one.value <= 0:
             continue
-        for row in range(max(0, int((y - 3 * reach) / _CELL)), min(rows, int((y + 3 * reach) / _CELL) + 1)):
-            for column in range(max(0, int((x - 3 * reach) / _CELL)), min(many, int((x + 3 * reach) / _CELL) + 1)):
-                far = math.hypot((column + 0.5) * _CELL - x, (row + 0.5) * _CELL - y) / reach
+        for row in range(max(0, int((y - 3 * _REACH) / _CELL)), min(rows, int((y + 3 * _REACH) / _CELL) + 1)):
+            for column in range(max(0, int((x - 3 * _REACH) / _CELL)), min(many, int((x + 3 * _REACH) / _CELL) + 1)):
+                far = math.hypot((column + 0.5) * _CELL - x, (row + 0.5) * _CELL - y) / _REACH
                 heat[row][column] += one.value * math.exp(-far * far / 2)
     most = max(map(max, heat))
     parts = []

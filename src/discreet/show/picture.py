@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -56,6 +56,14 @@ class Picture:
         if table and self.table is not None:
             parts.append(element("details", None, element("summary", None, "Table"), self.table))
         return element("figure", None, *parts)
+
+    def captioned(self, caption: str) -> Picture:
+        """The picture with lines below it, which also are its description where it has none."""
+        parts, tall = [*self.parts], self.height
+        for line in wrap(caption, max(1, int(self.width / _LETTER))):
+            tall += _LINE
+            parts.append(element("text", {"class": "tick", "x": 0, "y": tall}, line))
+        return replace(self, height=tall, parts=tuple(parts), description=self.description or caption)
 
     def to_svg(self) -> str:
         """One SVG file with its own colours, light and dark."""
@@ -130,7 +138,4 @@ def stack(
             parts.append(picture.placed(left, top + _HEAD, cell if picture.fluid else None))
         top += max(picture.height for picture in row) + _HEAD + gap
     wide, tall = across * cell + (across - 1) * gap, top - gap
-    for line in wrap(caption, max(1, int(wide / _LETTER))):
-        tall += _LINE
-        parts.append(element("text", {"class": "tick", "x": 0, "y": tall}, line))
-    return Picture(title, wide, tall, tuple(parts), description or caption)
+    return Picture(title, wide, tall, tuple(parts), description).captioned(caption)

@@ -89,6 +89,8 @@ def test_releases_of_a_lecture_are_added_up():
     assert "the largest, epsilon = 0.2" in side
     mixed = told("compose", "--epsilon", "0.1", "--rho", "0.01", "--delta", "1e-6")
     assert {way["way"] for way in mixed["same_people"]} == {"added up as zCDP", "the least that is proven"}
+    huge = told("compose", "--epsilon", "1000", "--times", "2", "--delta", "1e-6")["same_people"]
+    assert [way["way"] for way in huge] == ["added up", "added up as zCDP", "the least that is proven"]
     for wrong in ([], ["--rho", "0.1"], ["--epsilon", "1", "--times", "0"], ["--epsilon", "x"]):
         run("calibrate", "compose", *wrong, code=2)
 

@@ -55,6 +55,8 @@ def asked(folder, question, schema=SCHEMA):
         "CAST(COUNT_IF(age >= 50) AS DOUBLE) / NULLIF(COUNT(*), 0)",
         "(1.0 * SUM(CASE WHEN age >= 50 THEN 1 END)) / COUNT(1)",
         "COUNT(CASE WHEN age >= 50 THEN 1 END) / COUNT(*)",
+        "SUM(age >= 50) / COUNT(*)",
+        "SUM(CAST((age >= 50) AS INT)) * 1.0 / COUNT(*)",
     ],
 )
 def test_every_way_to_write_a_share_in_sql_is_one_output(text):
@@ -80,6 +82,8 @@ def test_a_ratio_of_counts_that_are_both_asked_for_is_computed_of_them():
     [
         ("COUNT_IF(age >= 50) / COUNT(age)", "duckdb"),  # of other rows
         ("SUM(CASE WHEN age >= 50 THEN 2 END) / COUNT(*)", "duckdb"),
+        ("SUM(age) / COUNT(*)", "duckdb"),
+        ("SUM((age >= 50)::INT) / COUNT(*)", "postgres"),  # whole numbers are divided there
         ("COUNT_IF(age >= 50) / (2.0 * COUNT(*))", "duckdb"),  # half of one
         ("COUNT_IF(age >= 50) / NULLIF(COUNT(*) * 4, 0)", "duckdb"),
         ("COUNT(*) FILTER (WHERE age >= 50) / COUNT(*)", "postgres"),  # whole numbers are divided there
@@ -175,3 +179,10 @@ def test_a_share_whose_yes_counts_twice_what_is_charged_is_caught(unit):
     attack([taken], limits, unit)
     with pytest.raises(AssertionError, match="is charged"):
         attack([Uncentred(taken.column, taken.lattice, 1, taken.weight)], limits, Unit())
+
+
+def test_notes_of_a_mean_of_a_condition_say_the_condition_and_no_cast(tmp_path):
+    curator = Curator.open(TABLE, SCHEMA, ledger=tmp_path / "l.db", budget=Budget(epsilon=1), create=True)
+    said = str(curator.sql("SELECT AVG(age >= 50) AS s FROM people").plan(epsilon="0.1"))
+    assert "In age >= 50, values of age" in said
+    assert "CAST" not in said

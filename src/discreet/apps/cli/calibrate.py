@@ -236,7 +236,8 @@ def compose_prices(
     if delta is not None:
         if epsilon and not rho and len({*epsilon}) == 1:
             formula = textbook_composition(epsilon[0], times * len(epsilon), delta)
-            found.append(("the textbook's advanced composition", formula, delta))
+            if math.isfinite(formula):
+                found.append(("the textbook's advanced composition", formula, delta))
         found.append(("added up as zCDP", approx(ZCDP(zcdp(together).rho), delta, tight=False).epsilon, delta))
         found.append(("the least that is proven", approx(together, delta).epsilon, delta))
     apart = parallel(prices)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from discreet.apps.cli.delivery import MODEL, ROWS, TABLES, TREE
+from discreet.apps.cli.delivery import TABLES, TREE
+from discreet.apps.cli.file_delivery import MODEL, ROWS
 from discreet.apps.cli.job import Commands
 from discreet.curator import KINDS
 

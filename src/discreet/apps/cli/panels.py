@@ -60,12 +60,14 @@ PANELS: Mapping[str, tuple[str, ...]] = {
 _PLACES = {flag: title for title, flags in PANELS.items() for flag in flags}
 
 
-def panel_of(flags: list[str]) -> str:
-    """The panel of an option, by the names it has.
+def panel_of(flags: list[str], *, number: bool = False) -> str:
+    """The panel of an option, by the names it has, and whether it is a number where others of that name are files.
 
-    >>> panel_of(["-y", "--yes"]), panel_of(["--levels"])
-    ('Budget', 'Options')
+    >>> panel_of(["-y", "--yes"]), panel_of(["--levels"]), panel_of(["--workers"], number=True)
+    ('Budget', 'Options', 'Options')
     """
+    if number and "--workers" in flags:  # people or processes; elsewhere the file for made-up ones
+        return OWN
     return next((_PLACES[flag] for flag in flags if flag in _PLACES), OWN)
 
 
@@ -96,7 +98,8 @@ class PanelCommand(TyperCommand):
             record = parameter.get_help_record(ctx)
             if record is not None:
                 argument = parameter.param_type_name == "argument"
-                title = "Arguments" if argument else panel_of(parameter.opts)
+                number = record[0].rpartition("--")[2].partition(" ")[2].strip("<").lower().startswith("int")
+                title = "Arguments" if argument else panel_of(parameter.opts, number=number)
                 panels[title].append((_shown(record[0], argument), record[1]))
         for title, records in panels.items():
             if records:

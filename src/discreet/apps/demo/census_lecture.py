@@ -53,7 +53,9 @@ def show() -> Lecture:
         Beside("negative counts", "0", str(sum(count < 0 for count in counties["count"]))),
     )
     words = "Noisy counts contradict each other; the nearest whole numbers that agree cost nothing more."
-    drawn = bars("Invented people by part and county, epsilon = 0.5", lines, format=lambda value: f"{value:,.0f}")
+    said = "Every part is the sum of its counties. Lines on bars are 95% confidence intervals."
+    title = "Invented people by part and county, epsilon = 0.5"
+    drawn = bars(title, lines, format=lambda value: f"{value:,.0f}").captioned(said)
     return Lecture("A census that adds up", numbers, words, drawn, "course/census.md")
 
 

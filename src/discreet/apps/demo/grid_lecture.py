@@ -48,12 +48,13 @@ def show() -> Lecture:
     )
     table = release.table
     data = [
-        Bar(f"bus {bus}: {load:.1f} MW truly", value, low, high)
+        Bar(f"bus {bus}, true load {load:.1f} MW", value, low, high)
         for bus, load, value, low, high in zip(
             range(1, _BUSES + 1), true, table["mw"], table["mw_lower"], table["mw_upper"], strict=True
         )
     ]
-    drawn = bars("Released loads of an invented grid, MW", data, format=lambda value: f"{value:.1f}")
+    said = "Bars are released loads, lines on them 95% confidence intervals of the true ones."
+    drawn = bars("Released loads of an invented grid, MW", data, format=lambda value: f"{value:.1f}").captioned(said)
     words = f"Loads are hidden up to {_ALPHA} MW with epsilon = {_EPSILON}; the repair costs nothing more."
     return Lecture("A power grid", numbers, words, drawn, "course/mobility.md")
 

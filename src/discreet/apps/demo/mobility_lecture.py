@@ -60,14 +60,19 @@ def show() -> Lecture:
         Beside("a cell is off by, on average", "not shown", f"{off:.2f} (plain noise: {plain:.2f})"),
     )
     tables = (("True", true), ("Released", found))
-    panels = [image(title, _shades(counts[:_SHOWN, :_SHOWN, 2]), cell=9) for title, counts in tables]
-    said = f"Trips at 8:00-8:30 from the {_SHOWN} busiest places (rows) to the same (columns), darker where more go."
+    shown = [(title, counts[:_SHOWN, :_SHOWN, 2]) for title, counts in tables]
+    most = max(int(counts.max()) for _, counts in shown)
+    panels = [image(title, _shades(counts, most), cell=9) for title, counts in shown]
+    said = (
+        f"Trips at 8:00-8:30 from the {_SHOWN} busiest places (rows) to the same (columns): white for none, "
+        f"black for {most:,}, as dark as the logarithm of their number."
+    )
     drawn = stack("Invented trips, 8:00-8:30", panels, columns=2, caption=said)
     words = f"Everything of one rider is protected by epsilon = {_EPSILON}."
     return Lecture("Trips by half hour", numbers, words, drawn, "course/mobility.md")
 
 
-def _shades(counts: NDArray[np.int64]) -> list[list[float]]:
-    """Few are shown as clearly as many, on a scale of logarithms."""
-    shades: list[list[float]] = (np.log1p(counts) / np.log1p(max(1, counts.max()))).tolist()
+def _shades(counts: NDArray[np.int64], most: int) -> list[list[float]]:
+    """Few are shown as clearly as many, on a scale of logarithms that ends at `most`."""
+    shades: list[list[float]] = (np.log1p(counts) / np.log1p(max(1, most))).tolist()
     return shades

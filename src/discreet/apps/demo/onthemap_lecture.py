@@ -44,11 +44,16 @@ def show() -> Lecture:
         Beside("origins as measured are off by", "not shown", f"{_distance(modern, true):.3f}"),
     )
     busiest = int(true.sum(axis=0).argmax())
-    panels = [
-        image(title, _shades(flows[:, busiest]), cell=24)
+    shares = [
+        (title, flows[:, busiest] / max(1, flows[:, busiest].sum()))
         for title, flows in (("True", true), ("Measured", modern), ("Urns", classic))
     ]
-    said = f"Home areas of those who work in {names[busiest]}: darker where more of them live."
+    most = max(float(part.max()) for _, part in shares)
+    panels = [image(title, (part / most).reshape(_SIDE, _SIDE).tolist(), cell=24) for title, part in shares]
+    said = (
+        f"Where those who work in {names[busiest]} live, a square for each of the {_SIDE**2} towns: white for nobody, "
+        f"black for {most:.0%} of them."
+    )
     drawn = stack(f"Home areas of work area {names[busiest]}", panels, columns=3, caption=said)
     words = f"40,000 invented workers of 36 towns, one worker protected by epsilon = {_EPSILON}."
     return Lecture("OnTheMap", numbers, words, drawn, "course/mobility.md")
@@ -60,8 +65,3 @@ def _distance(flows: np.ndarray, true: np.ndarray) -> float:
     truth = true / np.maximum(true.sum(axis=0), 1)
     each = np.abs(shares - truth).sum(axis=0) / 2
     return float(each @ true.sum(axis=0) / true.sum())
-
-
-def _shades(people: np.ndarray) -> list[list[float]]:
-    shades: list[list[float]] = (people / max(1, people.max())).reshape(_SIDE, _SIDE).tolist()
-    return shades

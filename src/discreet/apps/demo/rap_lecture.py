@@ -47,7 +47,8 @@ def show() -> Lecture:
         "Largest error of a pair of columns",
         [Line("rap", tuple(zip(epsilons, errors, strict=True)))],
         x=Axis(Scale(0, 1), f"epsilon at delta = {_DELTA}"),
-    )
+        y=Axis(Scale.around(errors, zero=True), "largest error, share of rows"),
+    ).captioned("Largest difference of any cell of any pair of columns between invented rows and synthetic ones.")
     words = f"{_ROWS:,} invented rows of {_COLUMNS} columns, all pairs of them in the workload."
     return Lecture("Relaxed adaptive projection", numbers, words, drawn, "course/synthetic.md")
 

@@ -14,11 +14,11 @@ from discreet.data.expression.read_date import DateReader
 from discreet.data.expression.rounding import MOST_DIGITS
 from discreet.data.expression.words import pattern
 
-__all__ = ["COMPARISONS", "DialectReader"]
+__all__ = ["COMPARISONS", "CONDITIONS", "DialectReader"]
 
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
-_CONDITIONS = (*COMPARISONS, "and", "or", "not", "in", "missing", "like", "ilike")
-_CONDITIONS += ("starts_with", "ends_with", "contains", "as_boolean")  # type: ignore[assignment]
+CONDITIONS = (*COMPARISONS, "and", "or", "not", "in", "missing", "like", "ilike")
+CONDITIONS += ("starts_with", "ends_with", "contains", "as_boolean")  # type: ignore[assignment]
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 
 _NULL_WINS = ("bigquery", "mysql", "snowflake", "trino", "sqlite")
@@ -165,7 +165,7 @@ class DialectReader(DateReader):
         if self.dialect not in (*_CUT_OFF, *_HALF_AWAY, "mysql"):
             return Call("as_integer", (value,))
         domain = self.domain_of(value)
-        condition = isinstance(value, Call) and value.function in _CONDITIONS
+        condition = isinstance(value, Call) and value.function in CONDITIONS
         kind = domain.kind if domain else "boolean" if condition else ""
         if kind == "text":
             self._need_numbers(value, node)
