@@ -5,6 +5,7 @@ A count of work, not of time. Whoever needs more says why here.
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 
 import numpy as np
@@ -35,23 +36,28 @@ def release(tmp_path):
 
 @pytest.fixture
 def work(monkeypatch):
-    """What was done, by its name."""
+    """What was done, by its name, by this thread: a server that an earlier test left may look at a ledger of its own."""
     done: Counter[str] = Counter()
+    here = threading.get_ident()
+
+    def add(name):
+        done[name] += threading.get_ident() == here
+
     transaction, begin, read = SqliteStore._transaction, Transaction.__init__, Record.from_values.__func__
 
     def counted(self, kind):
-        done[kind] += 1
+        add(kind)
         return transaction(self, kind)
 
     def watched(self, execute, execute_many):
         def run(statement, values):
-            done["statements"] += 1
+            add("statements")
             return execute(statement, values)
 
         begin(self, run, execute_many)
 
     def reading(cls, values):
-        done["records"] += 1
+        add("records")
         return read(cls, values)
 
     monkeypatch.setattr(SqliteStore, "_transaction", counted)

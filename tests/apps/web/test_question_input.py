@@ -116,7 +116,7 @@ def test_every_form_without_script_carries_the_whole_question(shared):
 
 def test_limits_of_a_question_are_filled_in_kept_and_sent_on(shared):
     ann = signed(shared)
-    assert "the schema states 1 and 1" in told(ann.get("/d/people/ask"))
+    assert "the schema states 1 group, 1 row in each" in told(ann.get("/d/people/ask"))
     page = ann.post("/d/people/ask", {**ASK, "limit_rows": "7", "limit_groups": "2", "by0": "county"})
     assert "Each person counts in at most 2 groups" in told(page)
     assert "counts with at most 7 rows" in told(page)
