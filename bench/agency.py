@@ -38,7 +38,7 @@ def main() -> int:
         report.figure(case, "releases answered", len(drill.seen.answers), "")
         report.figure(case, "jobs accepted", len(drill.seen.jobs), "")
         report.figure(case, "refused by the budget", len(drill.seen.budget), "")
-        for event, least in (("kill", 2), ("restart", 1), ("refresh", 1), ("rotate", 1)):
+        for event, least in (("kill", 3), ("restart", 1), ("reload", 1), ("refresh", 1), ("rotate", 1)):
             report.figure(case, f"events: {event}", drill.events[event], "", at_least=least)
         for what, count in drill.findings().items():
             report.figure(case, what, count, "", at_most=0)

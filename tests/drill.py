@@ -1,8 +1,9 @@
 """A working hour of an agency, compressed: many analysts on one ledger while things go wrong, and what is left of it.
 
 Real processes on loopback: `discreet serve` with two workers over a PostgreSQL of its own. Analysts plan, release,
-start jobs, read again and ask for too much. Two workers are killed, the database is restarted, the data is replaced
-and tokens are rotated. Then the ledger is compared with what everybody was told.
+start jobs, read again and ask for too much. Two workers are killed, and a third while the database is down; the
+configuration is read again, the data is replaced and tokens are rotated. Then the ledger is compared with what
+everybody was told.
 """
 
 from __future__ import annotations
@@ -54,6 +55,9 @@ drain = "20s"
 busy = 1000
 [limits]
 rate = 100000
+[log]
+access = "server.log"
+format = "json"
 [jobs]
 lease = 3
 [[dataset]]
@@ -112,6 +116,7 @@ class Drill:
         self.ledger = self.postgres.get_uri()
         self.server = Server(self.folder, "--config", self.folder / "server.toml")
         self.server.arguments = ["serve", "--config", str(self.folder / "server.toml")]
+        self.log = self.folder / "server.log"
         self.refresh(rows=300)
         (self.folder / "people.toml").write_text(SCHEMA.format(cap=cap))
         config = CONFIG.format(port=self.server.port, ledger=self.ledger)
@@ -151,6 +156,7 @@ class Drill:
             for name in list(self.tokens):
                 group.create_task(self._analyst(name))
             group.create_task(self._trouble())
+        await self._all_serve()
         for name in sorted(self.seen.jobs):  # every job that was accepted ends
             await self._job_ended(name)
         client = Client(self.server.port, self.tokens["analyst0"])
@@ -162,24 +168,59 @@ class Drill:
 
     async def _trouble(self) -> None:
         """What goes wrong, each at a share of all that is done."""
-        plan = [(0.2, self._kill), (0.4, self._refresh), (0.5, self._restart), (0.65, self._kill), (0.8, self._rotate)]
+        plan = [
+            (0.2, self._kill),
+            (0.3, self._reload),
+            (0.4, self._refresh),
+            (0.5, self._restart),
+            (0.65, self._kill),
+            (0.8, self._rotate),
+        ]
         for share, what in plan:
             while self.done < share * self.analysts * self.actions:
                 await asyncio.sleep(0.02)
             await what()
             self.events[what.__name__.strip("_")] += 1
 
+    def _workers(self) -> list[int]:
+        return [pid for pid in self.server._processes() if pid != self.server.pid and _is_worker(pid)]
+
     async def _kill(self) -> None:
-        workers = [pid for pid in self.server._processes() if pid != self.server.pid and _is_worker(pid)]
-        os.kill(self.draw.choice(workers), signal.SIGKILL)
+        os.kill(self.draw.choice(self._workers()), signal.SIGKILL)
+
+    async def _reload(self) -> None:
+        """Read the configuration again, and let those that had the old one end: none of them is to be killed later."""
+        before = set(self._workers())
+        os.kill(self.server.pid, signal.SIGHUP)
+        while before & set(self._workers()):
+            await asyncio.sleep(0.1)
 
     async def _refresh(self) -> None:
         self.refresh(rows=400)
 
     async def _restart(self) -> None:
+        """A worker dies while the database is down: the one in its place has no ledger to begin with."""
         control = import_module(f"{self.library.__name__}._commands").pg_ctl
         how = {"pgdata": self.postgres.pgdata, "user": self.postgres.system_user}
+        await asyncio.to_thread(control, ["-w", "-m", "fast", "stop"], **how)
+        await self._kill()
+        self.events["kill"] += 1
+        while '"event": "away"' not in self.log.read_text():
+            await asyncio.sleep(0.1)
         await asyncio.to_thread(control, ["-w", "-m", "fast", "restart"], **how)
+
+    async def _all_serve(self) -> None:
+        """Until every worker does: one that began while the database was down looks for it now and then."""
+        ready = 0
+        while ready < 20:
+            client = Client(self.server.port, self.monitor)
+            try:
+                status, _ = await client.ask("/readyz")
+            except (OSError, EOFError, ValueError):
+                status = 0
+            client.close()
+            ready = ready + 1 if status == 200 else 0
+            await asyncio.sleep(0.05)
 
     async def _rotate(self) -> None:
         """Every tenth analyst gets a new token; the old one is revoked. Every tenth, the next ones, has it rotated, and
@@ -305,6 +346,7 @@ class Drill:
             'discreet_jobs{dataset="people",state="waiting"}': 0,
             'discreet_jobs{dataset="people",state="running"}': 0,
             "discreet_healthy": 3,  # ledger, guard, source
+            "discreet_worker_deaths_total": self.events["kill"],
         }
         shown = {start: sum(value for name, value in self.metrics.items() if name.startswith(start)) for start in true}
         return {

@@ -1,10 +1,14 @@
 """What is in `deploy/`: files that parse, agree with each other, and name only what the server has."""
 
 import json
+import os
 import re
+import shlex
 import shutil
 import subprocess
+import sys
 import tomllib
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -12,6 +16,8 @@ import pytest
 pytest.importorskip("yaml")
 pytest.importorskip("fastapi")
 pytest.importorskip("prometheus_client")
+pytest.importorskip("uvicorn")
+import uvicorn
 import yaml
 from small_server import service_fixture  # noqa: F401
 
@@ -19,6 +25,7 @@ from asgi_client import Client
 from discreet.apps.server.app import application
 from discreet.apps.server.config import read_config
 from discreet.apps.server.identity import Proxy
+from servers import free_port
 
 FOLDER = Path(__file__).parents[1] / "deploy"
 METRIC = re.compile(r"discreet_[a-z_]+")
@@ -51,7 +58,7 @@ def test_alerts_and_dashboard_are_about_figures_that_there_are(service):
 def test_the_four_alerts_that_an_agency_needs_are_there():
     rules = yaml.safe_load((FOLDER / "prometheus/alerts.yaml").read_text())["groups"][0]["rules"]
     named = {one["alert"] for one in rules}
-    assert named >= {"BudgetBelowTenPercent", "LedgerUnreachable", "GuardMismatch", "WorkerRestarted"}
+    assert named >= {"BudgetBelowTenPercent", "LedgerUnreachable", "GuardMismatch", "WorkerDied"}
     assert all(one["annotations"]["summary"] for one in rules)
 
 
@@ -87,7 +94,7 @@ def test_containers_run_without_rights_and_cannot_write_but_where_they_must():
     assert pod["securityContext"]["runAsNonRoot"]
     (container,) = pod["containers"]
     assert container["securityContext"]["readOnlyRootFilesystem"]
-    assert {container[f"{kind}Probe"]["httpGet"]["path"] for kind in ("liveness", "readiness")} == {"/livez", "/readyz"}
+    assert {container[f"{kind}Probe"]["httpGet"]["path"] for kind in ("startup", "liveness", "readiness")} == {"/livez"}
     curator = yaml.safe_load((FOLDER / "compose.yaml").read_text())["services"]["curator"]
     assert curator["read_only"]
     assert curator["cap_drop"] == ["ALL"]
@@ -138,6 +145,126 @@ def test_proxies_keep_figures_inside_and_let_uploads_through(path):
     assert re.search(r"300m", text, re.IGNORECASE)  # a table that a custodian brings has up to 256 MB
 
 
+def test_one_dataset_out_of_reach_takes_nobody_out_of_service():
+    """Behind a proxy that asks /readyz its callers would get an empty 503, and those of the other datasets, too."""
+    asked = ["deploy/proxy/Caddyfile", "deploy/Containerfile", "deploy/kubernetes/discreet.yaml"]
+    for path in asked:
+        text = (FOLDER.parent / path).read_text()
+        assert "/livez" in text
+        assert not re.search(r"(path:|health_uri|urlopen\(\S*) ?\S*/readyz", text)
+    unit = (FOLDER / "systemd/discreet.service").read_text()
+    assert re.search(r"^ExecStartPre=-.* doctor ", unit, re.MULTILINE)  # the hyphen: what it finds does not stop it
+
+
+def test_proxies_let_go_of_connections_before_the_server_does():
+    """Else a request is sent on a connection that is just being closed, and one that spends is not sent again."""
+    ends = signature(uvicorn.Config).parameters["timeout_keep_alive"].default
+    nginx = re.search(r"keepalive_timeout (\d+)s;", (FOLDER / "proxy/nginx.conf").read_text())
+    caddy = re.search(r"keepalive (\d+)s", (FOLDER / "proxy/Caddyfile").read_text())
+    assert int(nginx[1]) < ends
+    assert int(caddy[1]) < ends
+
+
+def kept(text: str) -> list[str]:
+    """The commands of the unit that makes backups, as systemd reads them."""
+    lines = re.findall(r"^ExecStart=(.*)$", text, re.MULTILINE)
+    return [line.replace("%%", "%") for line in lines]
+
+
+def nightly(source: str) -> tuple[list[list[str]], str]:
+    """The commands that a night's backup is made with, and the folder that they write to."""
+    if source == "systemd":
+        lines = kept((FOLDER / "systemd/discreet-backup.service").read_text())
+        return [shlex.split(line.replace("/opt/discreet/bin/", "")) for line in lines], "/var/backups/discreet"
+    job = yaml.safe_load((FOLDER / "kubernetes/backup.yaml").read_text())["spec"]["jobTemplate"]["spec"]["template"]
+    (container,) = job["spec"]["containers"]
+    return [container["command"]], "/backup"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="commands of a shell")
+@pytest.mark.parametrize("source", ["systemd", "kubernetes"])
+def test_the_nightly_backup_is_one_that_can_be_put_back(tmp_path, monkeypatch, source):
+    from discreet.ledger.ledger import Ledger
+    from discreet.ledger.restoration import restore_backup
+
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "discreet").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m discreet "$@"\n')
+    (tools / "discreet").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+    monkeypatch.setenv("DISCREET_LEDGER", str(tmp_path / "ledger.db"))
+    Ledger.open(tmp_path / "ledger.db", create=True).close()
+    commands, place = nightly(source)
+    (tmp_path / "backups").mkdir()
+    for command in commands:
+        line = [part.replace(place, str(tmp_path / "backups")) for part in command]
+        subprocess.run(line, check=True, capture_output=True, cwd=tmp_path)
+    (made,) = (tmp_path / "backups").iterdir()
+    restore_backup(made, tmp_path / "again.db")
+    with_all = Ledger.open(tmp_path / "again.db")
+    assert with_all.head().sequence == 1
+    with_all.close()
+
+
+def test_the_health_check_of_the_image_asks_the_server_that_the_image_starts(service):
+    """Its command, word by word, against a server of this test instead of the one in the image."""
+    import threading
+
+    text = (FOLDER / "Containerfile").read_text()
+    command = json.loads(re.search(r"^  CMD (\[.*\])$", text, re.MULTILINE)[1])
+    port = free_port()
+    here = [sys.executable, *command[1:-1], command[-1].replace(":8000", f":{port}")]
+    assert here[-1] != command[-1]
+    server = uvicorn.Server(uvicorn.Config(application(service), port=port, log_level="critical"))
+    serving = threading.Thread(target=server.run)
+    assert subprocess.run(here, capture_output=True).returncode != 0  # nobody is there yet
+    serving.start()
+    try:
+        while not server.started:
+            serving.join(0.05)
+            assert serving.is_alive()
+        assert subprocess.run(here, capture_output=True).returncode == 0
+    finally:
+        server.should_exit = True
+        serving.join()
+
+
+def lost(given, read, where="") -> list[str]:
+    """What stands in a manifest and is not there once its types are read."""
+    if isinstance(given, dict):
+        there = read if isinstance(read, dict) else {}
+        found = [f"{where}.{name}" for name in given if name not in there]
+        return found + [
+            one for name in given if name in there for one in lost(given[name], there[name], f"{where}.{name}")
+        ]
+    if isinstance(given, list):
+        return [one for number, part in enumerate(given) for one in lost(part, read[number], f"{where}[{number}]")]
+    return []
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="needs kubectl")
+@pytest.mark.parametrize("path", ["discreet.yaml", "backup.yaml", "setup.yaml"])
+def test_kubernetes_knows_every_field_of_what_it_is_to_run(path):
+    """Its own types read the manifest, without a cluster: a field that they do not know would not come back."""
+    ran = [
+        one
+        for one in yaml.safe_load_all((FOLDER / "kubernetes" / path).read_text())
+        if one["kind"] in ("Deployment", "CronJob", "Pod")
+    ]
+    assert ran
+    for one in ran:
+        template = one["spec"].get("jobTemplate", one)["spec"].get("template", one)
+        name = template["spec"]["containers"][0]["name"]
+        line = ["kubectl", "set", "image", "--local", "-f", "-", f"{name}=discreet:2", "-o", "json"]
+
+        def read(values, line=line):
+            return subprocess.run(line, input=json.dumps(values), capture_output=True, text=True, check=True).stdout
+
+        assert lost(one, json.loads(read(one))) == []
+        broken = {**one, "spec": {**one["spec"], "scheduled": "never"}}
+        assert lost(broken, json.loads(read(broken))) == [".spec.scheduled"]  # the test would see one
+
+
 @pytest.mark.parametrize("path", ["proxy/Caddyfile", "proxy/nginx.conf"])
 def test_nobody_outside_says_who_they_are(path):
     proxy = Proxy(("127.0.0.1",))
@@ -148,10 +275,11 @@ def test_nobody_outside_says_who_they_are(path):
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze (apt install systemd)")
-def test_the_unit_is_one_that_systemd_reads(tmp_path):
-    unit = (FOLDER / "systemd/discreet.service").read_text().replace("/opt/discreet/bin/discreet", "/bin/true")
-    (tmp_path / "discreet.service").write_text(unit.replace("User=discreet", "User=root"))
-    done = subprocess.run(
-        ["systemd-analyze", "verify", "--man=no", str(tmp_path / "discreet.service")], capture_output=True, text=True
-    )
-    assert "discreet.service" not in done.stderr, done.stderr
+def test_the_units_are_such_as_systemd_reads(tmp_path):
+    names = ("discreet.service", "discreet-backup.service", "discreet-backup.timer")
+    for name in names:
+        unit = (FOLDER / "systemd" / name).read_text().replace("/opt/discreet/bin/discreet", "/bin/true")
+        (tmp_path / name).write_text(unit.replace("User=discreet", "User=root"))
+    line = ["systemd-analyze", "verify", "--man=no", *(str(tmp_path / name) for name in names)]
+    done = subprocess.run(line, capture_output=True, text=True)
+    assert not [one for one in done.stderr.splitlines() if any(name in one for name in names)], done.stderr

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from discreet.accounting import (
     approx,
+    compose,
     delta,
     epsilon_within,
     gaussian_sigma,
@@ -14,9 +15,10 @@ from discreet.accounting import (
     laplace_scale,
     pure,
     rho_within,
+    textbook_composition,
     zcdp,
 )
-from discreet.core.loss import GaussianNoise, LaplaceNoise, Repeated
+from discreet.core.loss import GaussianNoise, LaplaceNoise, Pure, Repeated
 from discreet.core.sensitivity import Sensitivity
 from discreet.errors import InputError
 from discreet.noise.spread import gaussian_half_width, laplace_half_width
@@ -97,3 +99,19 @@ def test_what_is_not_allowed_says_what_is():
         gaussian_sigma(1, 0)
     with pytest.raises(InputError, match="method"):
         gaussian_sigma(1, 1e-5, method="magic")
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "0.1", "1"])
+@pytest.mark.parametrize("times", [1, 30])
+def test_the_textbooks_composition_is_never_below_what_is_proven(epsilon, times):
+    """It is a bound, and not the best one."""
+    proven = approx(compose([Pure(epsilon)] * times), "1e-6", tight=False).epsilon
+    assert textbook_composition(epsilon, times, "1e-6") >= proven
+    assert textbook_composition("0.1", 200, "1e-6") == pytest.approx(9.537, abs=1e-3)
+
+
+def test_the_textbooks_composition_reads_its_numbers():
+    for wrong in (("0", 2, "1e-6"), ("1", 0, "1e-6"), ("1", 1.5, "1e-6"), ("1", 2, "0")):
+        with pytest.raises(InputError):
+            textbook_composition(*wrong)
+    assert textbook_composition("1e4", 2, "1e-6") == math.inf

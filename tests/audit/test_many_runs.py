@@ -178,3 +178,20 @@ def test_bad_input_is_named(field, make):
     with pytest.raises(InputError) as caught:
         make()
     assert caught.value.field == field
+
+
+def test_a_curve_rises_and_bends_one_way_whatever_the_sign_speaks_for():
+    """A set of values that speaks for absence once drew a curve that fell to the other side of the diagonal."""
+    for _ in range(3):
+        for values in ((1, 0), (0, 1)):
+            inside, outside = values
+            pair = Pair(
+                lambda runs, at=inside: Laplace(1).release(np.full(runs, at)),
+                lambda runs, at=outside: Laplace(1).release(np.full(runs, at)),
+            )
+            xs, ys = np.array(audit(pair, Pure(1), runs=8000).roc).T
+            assert (np.diff(xs) >= 0).all()
+            assert (np.diff(ys) >= 0).all()
+            assert (ys >= xs).all()
+            slopes = np.diff(ys) / np.maximum(np.diff(xs), 1e-12)
+            assert (np.diff(slopes) <= 1e-9 * slopes[:-1]).all()

@@ -152,6 +152,22 @@ def test_guesses_are_the_extremes():
     assert guess(scores, included, 0) == OneRun(10, 0, 0)
 
 
+def in_the_order_of_the_list(_, count):
+    """What ties were broken by: the place in the list."""
+    return np.arange(count, dtype=np.uint64)
+
+
+def test_equal_scores_tell_nothing_whatever_the_order_of_the_list(monkeypatch):
+    """A list may be sorted by the coins: all that were out, then all that were in."""
+    included = np.arange(1000) >= 500
+    coarse = (coins(1000) + 1.0) / 4  # two values, drawn without looking
+    for scores in (np.full(1000, 0.5), coarse):
+        for order in (included, ~included):
+            assert not guess(scores, order, 333).refutes(Pure("0.5"), confidence=1 - 1e-9)
+    monkeypatch.setattr("discreet.audit.one_run.words", in_the_order_of_the_list)
+    assert guess(np.full(1000, 0.5), included, 333).refutes(Pure(2), confidence=1 - 1e-9)
+
+
 def test_a_run_in_words():
     fine = OneRun(1000, 100, 55).finding(Pure(1), name="training")
     assert not fine.violated

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from audit_cases import additive
-from discreet.audit import Rates, audit, audit_until_sure, read_claim
-from discreet.audit.power import Sign, catchable, scaled
+from discreet.audit import OneRun, Pair, Rates, audit, audit_until_sure, read_claim
+from discreet.audit.power import Sign, catchable, catchable_by_bets, finest, finest_by_bets, scaled, widest
 from discreet.core.loss import Pure
 from discreet.mechanisms import Gaussian, Laplace
 
@@ -74,3 +74,66 @@ def test_findings_say_what_would_have_been_caught():
     assert not wrong.blind
     soft = audit(additive(Gaussian(20), 20), Gaussian(20).loss(20), runs=20_000, confidence=SURE)
     assert soft.catchable_epsilon > soft.claimed
+
+
+def coins_of(epsilon):
+    """Randomised response: one sign that shows all of its loss."""
+    draw, share = np.random.default_rng(), math.exp(epsilon) / (1 + math.exp(epsilon))
+    return Pair(lambda runs: (draw.random(runs) < share) * 1, lambda runs: (draw.random(runs) < 1 - share) * 1)
+
+
+def test_at_best_is_what_an_attack_that_shows_all_of_a_loss_finds():
+    found = audit_until_sure(coins_of(1), Pure(1), most_runs=400, confidence=1 - 1e-9)
+    assert 1.5 < found.finest < 3
+    assert found.finest <= found.catchable
+
+    def refuted(epsilon):
+        pair = coins_of(epsilon)
+        return sum(audit_until_sure(pair, Pure(1), most_runs=400, confidence=1 - 1e-9).violated for _ in range(TRIALS))
+
+    # Of 20 audits each caught with 0.9 fewer than 11 are caught once in 10^5; about 90% of them are.
+    assert refuted(found.finest) >= 11
+    assert refuted(1 + (found.finest - 1) / 3) <= 3
+
+
+def test_the_widest_sign_is_the_corner_of_a_claim():
+    assert widest(read_claim((1, 0))).epsilon() == pytest.approx(1, abs=1e-6)
+    assert widest(read_claim((1, 0.1))).epsilon(0.1) == pytest.approx(1, abs=1e-6)
+    assert widest(read_claim((0, 0))).epsilon() == pytest.approx(0, abs=1e-6)
+
+
+def test_more_runs_find_smaller_errors_at_best_and_too_few_find_nothing():
+    claim = read_claim(Pure(1))
+    for way in (finest, finest_by_bets):
+        every = [way(claim, runs, 1e-9) for runs in (10, 200, 2000, 20_000)]
+        assert every == sorted(every, reverse=True)
+        assert every[0] == math.inf
+        assert 1 < every[-1] < 1.3
+    assert catchable_by_bets(claim, [Sign(500, 1000, 500, 1000)], 1000, 1e-9) is None
+    assert catchable_by_bets(claim, [], 1000, 1e-9) is None
+
+
+def test_runs_that_can_refute_nothing_are_said_to():
+    none = audit(coins_of(1), Pure(8), runs=40, confidence=SURE)
+    assert none.idle
+    assert none.to_dict()["could_refute"] is False
+    assert none.to_dict()["would_catch_at_best_times"] is None
+    assert "nothing would have been caught" in none.sentence()
+    some = audit(coins_of(0), Pure(1), runs=2000, confidence=SURE)
+    assert not some.idle
+    assert "at best" in some.would_have_caught() or some.catchable
+
+
+def test_one_run_says_what_it_would_have_caught():
+    claim = (1, 0)
+    fine = OneRun(canaries=1000, guesses=300, correct=215).finding(claim, confidence=0.999)
+    assert not fine.violated
+    assert 1 < fine.finest < fine.catchable < 3
+    # Guesses that are right as often as said refute the claim nine times in ten.
+    right = 1 / (1 + math.exp(-fine.finest))
+    draws = np.random.default_rng(1).binomial(300, right, 300)
+    caught_often = np.mean([OneRun(1000, 300, int(k)).refutes(claim, 0.999) for k in draws])
+    assert 0.8 < caught_often < 0.98
+    few = OneRun(canaries=10, guesses=10, correct=10).finding((8, 0), confidence=0.999)
+    assert few.idle
+    assert OneRun(1000, 300, 290).finding(claim, confidence=0.999).catchable is None  # refuted

@@ -49,5 +49,8 @@ def test_rows_never_round_a_bound_up():
     fine, wrong = findings()
     table = rows([fine, wrong, dataclasses.replace(fine, planted="half noise")])
     assert float(table[0][3]) <= fine.found
+    assert table[0][4].endswith(" times)")
+    assert rows([dataclasses.replace(fine, catchable=None, finest=math.inf)])[0][4] == "nothing"
+    assert rows([dataclasses.replace(fine, catchable=None, finest=1.5)])[0][4] == "at best 1.5 (1.5 times)"
     assert [line[-1] for line in table] == ["no violation", "VIOLATED", "NOT CAUGHT"]
     assert rows([dataclasses.replace(fine, found=math.inf)])[0][3] == "infinite"

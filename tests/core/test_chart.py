@@ -79,7 +79,9 @@ def test_two_keys_are_bars_in_groups_or_a_heat_map():
     heat = chart(release(("county", "schooling"), [*many[:-1], (*many[-1][:2], None, None, None)]), "visits")
     shades = [cell for step in range(9) for cell in parts(heat, "rect", f"p{step}")]
     assert len(shades) == 9 * 7 - 1
-    assert len(parts(heat, "rect", "none")) == 1
+    assert len(parts(heat, "rect", "none")) == 1 + 1  # and what an outline means
+    assert "intervals" in pairs.title
+    assert heat.title == "visits by county and schooling"  # it draws no intervals
 
 
 def test_three_keys_are_small_pictures_with_one_axis():

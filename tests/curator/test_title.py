@@ -28,7 +28,7 @@ def test_every_release_on_an_old_ledger_has_a_title(name):
     titles = {release: title_of(query) for release, query in charges(name)}
     assert len(titles) > 10
     assert all(title[:1].isupper() or title[:1].isdigit() for title in titles.values())
-    assert titles["tree"] == "Hierarchy of state and county by sex"
+    assert titles["tree"] == "Hierarchical counts by state and county, each by sex"
     assert titles["synth"] == "Synthetic rows of sex, county and age"
     assert titles["train"] == "Logistic model of sex"
     assert titles["stream/2"] == "Number of rows by sex: period 2 by day"
@@ -41,7 +41,10 @@ def test_a_kind_without_words_of_its_own_is_named_by_its_noun():
     assert title_of({"synth": {"columns": ["a", "b", "c", "d", "e"], "where": None}}) == (
         "Synthetic rows of a, b, c and 2 more"
     )
-    assert {title_of({kind.marks[0]: {}}) for kind in KINDS.values() if kind.marks} > {"Hierarchy of "}
+    assert {title_of({kind.marks[0]: {}}) for kind in KINDS.values() if kind.marks} > {"Hierarchical counts"}
+    assert title_of({"tree": {"levels": ["all", "county"], "measure": {"column": "cost"}}}) == (
+        "Hierarchical sums of cost by county"
+    )
 
 
 def test_what_no_kind_reads_has_none():

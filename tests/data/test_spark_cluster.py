@@ -13,9 +13,9 @@ import pytest
 import cluster_driver
 from discreet.data.source import source_of
 from servers import SPARK_NEEDED, java, missing
-from spark_cluster import spark_cluster
+from spark_cluster import BRIEF, spark_cluster
 
-ROWS, PERSONS, FILES = 600_000, 60_000, 6
+ROWS, PERSONS, FILES = 300_000, 30_000, 6
 MOST = "256k"  # what all tasks of a question may send to the driver together; the rows are some megabytes
 
 pytestmark = pytest.mark.spark
@@ -42,7 +42,9 @@ def test_a_worker_that_dies_in_the_middle_changes_no_integer_and_no_row_comes_ba
         "spark.driver.maxResultSize": MOST,
         "spark.sql.shuffle.partitions": "24",
         "spark.sql.adaptive.enabled": "false",  # which would make one part of few rows
-        "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        "spark.driver.extraJavaOptions": " ".join(BRIEF),
+        "spark.executor.extraJavaOptions": " ".join(BRIEF),
+        "spark.ui.enabled": "false",
     }
     with spark_cluster(workers=3) as cluster:
         command = [sys.executable, cluster_driver.__file__, cluster.address, str(visits)]

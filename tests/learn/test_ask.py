@@ -16,8 +16,8 @@ from discreet.errors import InputError
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"examples": None, "lot": 10}, "given with lot"),
-        ({"examples": None}, "given with lot"),
+        ({"examples": None, "lot": 10}, "about how many rows there are"),
+        ({"examples": None}, "about how many rows there are"),
         ({"lot": 500}, "a part of the examples"),
         ({"lot": 0}, "more than 0"),
         ({"steps": 0}, "1 or more"),

@@ -114,7 +114,7 @@ def test_a_curve_is_drawn_into_a_file(rows, tmp_path):
     train(apply, cross_entropy, start(), rows, RECIPE, curve=curve)
     text = curve.save(tmp_path / "curve.svg", "a model").read_text()
     assert text.count("<circle") == 2 * len(curve.points)
-    for word in ("a model", "epoch", "accuracy on public examples", "epsilon at delta 0.0001"):
+    for word in ("a model", "epoch", "accuracy on public examples", "epsilon at delta 1e-4"):
         assert word in text
     assert curve.to_dict()[0]["step"] == 4
 

@@ -12,9 +12,10 @@ from train_people import FIXED
 
 import discreet.learn.private_accuracy as room
 from discreet.core.unit import Unit
-from discreet.data.column import Boolean
+from discreet.data.column import Boolean, Category
 from discreet.errors import BudgetError, InputError
 from discreet.learn.encoding import Part
+from discreet.learn.group_accuracy import group_label
 from discreet.ledger.budget import Budget
 from discreet.ledger.ledger import Ledger
 
@@ -81,6 +82,37 @@ def test_a_row_without_a_value_does_not_rename_the_groups_of_others(model, rows,
     assert kept.sum() == 7  # a row without a true answer counts nowhere
 
 
+def test_a_row_without_a_value_does_not_rename_yes_and_no(model, rows, monkeypatch):
+    """An array of booleans is one of floats as soon as one is missing: in groups, in features and in true answers."""
+    words = Category(["False", "True"])
+    features = tuple(replace(part, column=words) for part in model.encoding.features)
+    asked = replace(model, encoding=replace(model.encoding, target=Part("rich", words)))
+    first = model.encoding.features[0].name
+    for name in ("area", "rich", first):
+        there = {**rows, "rich": np.array([one == "yes" for one in rows["rich"]])}
+        there[name] = np.array([n % 3 == 0 for n in range(12)])
+        more = {key: [*column, column[0]] for key, column in there.items()}
+        more[name] = np.array([*there[name], np.nan])
+        assert more[name].dtype == float
+        for groups in (("True", "False"), ("1", "0")) if name == "area" else (AREAS,):
+            whole = room.right_and_wrong(asked, there, "area", groups)
+            assert whole.sum() > 0
+            assert np.abs(room.right_and_wrong(asked, more, "area", groups) - whole).sum() <= 1
+    for part in features:
+        assert part.codes([True, 1, 1.0, np.True_, "True", False]).tolist() == [1, 1, 1, 1, 1, 0]
+    monkeypatch.setattr(room, "group_place", by_its_word)  # the planted bug
+    there = {**rows, "area": np.array([True] * 12)}
+    more = {key: [*column, column[0]] for key, column in there.items()} | {"area": np.array([*there["area"], np.nan])}
+    found = [room.right_and_wrong(model, each, "area", ("True", "False")) for each in (there, more)]
+    assert np.abs(found[0] - found[1]).sum() == 12
+
+
+def by_its_word(value, groups):
+    """How a group was told: by the text of the value, as its array holds it."""
+    label = group_label(value)
+    return groups.index(label) if label in groups else None
+
+
 def test_a_row_without_a_true_answer_does_not_hide_those_of_others(model, rows):
     """Where yes and no are 1 and 0, some tables hold them as floats as soon as one is missing."""
     yes_or_no = replace(model, encoding=replace(model.encoding, target=Part("rich", Boolean())))
@@ -115,6 +147,17 @@ def test_the_price_is_said_charged_once_and_stands_on_the_card(model, rows, ledg
     card = model.card().with_groups(found)
     assert "private rows, paid: epsilon = 0.5" in card.to_markdown()
     assert card.to_dict()["accuracy_by_group"][0]["paid"] == "epsilon = 0.5"
+
+
+def test_a_model_of_expressions_is_judged_under_an_id_of_ones_own(curator, ledger):
+    """The id answers for these rows alone: for the columns that the expressions are computed of."""
+    model = curator.train(target="rich", features=["age * 2"], examples=400, **FIXED).plan().release(release="doubled")
+    asked = {"epsilon": 1, "ledger": ledger, "dataset": "judged", "release": "doubled areas"}
+    rows = {"age": [30] * 12, "rich": ["yes", "no"] * 6, "area": ["n", "s", "elsewhere"] * 4}
+    offer = model.private_accuracy(rows, "area", AREAS, **asked)
+    assert offer.release() == offer.release()
+    with pytest.raises(InputError, match="other rows"):
+        model.private_accuracy({**rows, "age": [31] * 12}, "area", AREAS, **asked).release()
 
 
 def test_with_nearly_no_noise_it_is_what_is_true(model, rows, tmp_path):

@@ -39,6 +39,12 @@ def test_nothing_is_found_where_rows_change_nothing():
     assert score_each(same, inside).advantage < 0.05
 
 
+def test_equal_scores_are_on_one_side_of_every_threshold():
+    members = np.arange(10) < 5
+    assert Lira(np.zeros(10), members).advantage == 0
+    assert Lira(np.where(np.arange(10) < 8, 1.0, 0.0), members).advantage == pytest.approx(0.4)
+
+
 def test_confidence_is_the_log_odds_of_the_chance_given_to_the_truth():
     assert confidence(np.array([np.log(2), np.log(4)])) == pytest.approx([0, -np.log(3)])
     assert np.isfinite(confidence(np.array([0.0, np.nan, np.inf, -1, 1e9]))).all()

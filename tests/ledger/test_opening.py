@@ -39,7 +39,7 @@ def test_a_missing_folder_and_a_file_that_is_no_ledger_are_said(tmp_path):
     with pytest.raises(LedgerError, match="does not exist"):
         Ledger.open(tmp_path / "nowhere" / "discreet.db", create=True)
     (tmp_path / "text.db").write_text("not a database, but long enough to be read as one" * 20)
-    with pytest.raises(LedgerError, match="damaged"):
+    with pytest.raises(LedgerError, match="This file is no ledger, or its beginning is damaged"):
         Ledger.open(tmp_path / "text.db", create=True)
 
 

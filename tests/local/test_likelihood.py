@@ -5,7 +5,7 @@ import pytest
 
 from discreet.errors import InputError
 from discreet.local import GRR, OLH, OUE, SUE, Hadamard, Subset, likeliest
-from discreet.local.likelihood import rates
+from discreet.local.likelihood import likeliest_shares, rates
 from local_cases import listed_reports
 
 MECHANISMS = [GRR(4, 1), OUE(4, 1), SUE(4, 1), OLH(4, 1), Hadamard(4, 1), Subset(4, 1)]
@@ -50,6 +50,30 @@ def test_of_many_categories_that_few_people_have_it_is_nearer():
     reports = law.privatize(np.repeat(np.arange(50), (truth * 3000).round().astype(int)))
     unbiased = ((law.estimate(reports).frequencies - truth) ** 2).sum()
     assert ((likeliest(law, reports).shares - truth) ** 2).sum() < unbiased / 2
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    "mechanism", [Hadamard(600, 3), OUE(40, 4), OLH(300, 3), GRR(600, 6)], ids=lambda one: one.kind
+)
+def test_the_largest_likelihood_is_reached_for_many_categories_and_a_large_epsilon(mechanism):
+    """By plain steps of expectation maximisation Hadamard's stays hundreds below it, however many there are."""
+    k = mechanism.categories
+    reports = mechanism.privatize((k * np.random.default_rng(3).random(4000) ** 4).astype(int))
+    found, table = likeliest(mechanism, reports), rates(mechanism, reports)
+    assert found.gap <= 0.01
+    assert (found.shares.min() >= 0, found.shares.sum()) == (True, pytest.approx(1))
+    steps = np.full(k, 1 / k)
+    for _ in range(20):
+        steps = steps * (table.T @ (1 / (table @ steps))) / len(table)
+    assert np.log(table @ found.shares).sum() > np.log(table @ steps).sum()
+
+
+def test_columns_that_are_alike_are_no_trouble():
+    table = np.array([[3.0, 3, 1, 1], [1, 1, 3, 1]])
+    found = likeliest_shares(table, np.array([30.0, 10.0]))
+    assert found.gap <= 0.01
+    assert found.shares[:2].sum() == pytest.approx(1)
 
 
 def test_nothing_and_far_too_much_are_refused():

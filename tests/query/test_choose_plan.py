@@ -127,6 +127,14 @@ def test_the_error_and_the_rows_it_takes_are_told_beforehand():
     assert rows_needed(Fraction(0), Fraction(1)) == 1
 
 
+def test_one_is_said_of_one():
+    plan = planned(PURE, {"epsilon": 400})
+    (error,) = plan.expected()
+    assert 0 < error.half_width < 1
+    assert error.error(0.95) == "at most 1 point of score behind the best (95%)"
+    assert "10% from 1 row on" in plan.explained().notes[-1]
+
+
 def test_a_release_repeats_the_error_that_its_plan_stated(tmp_path):
     offer = opened(tmp_path).choose([2.1, 3.9, 4.1], score=REVENUE).plan(epsilon=1)
     stated = offer.plan.expected()[0].error(0.95)

@@ -54,6 +54,7 @@ APART = [
     (X, clipped_mean("y", ["x", "y"], "3")),  # of another length
     (X, f"{Y} FILTER (WHERE side = 'a')"),  # of other rows
     (X, clipped_mean("y", ["y", "x"], "2")),  # another order: another vector
+    tuple(clipped_mean(one, ["x", "y", "y"], "2") for one in "xy"),  # y counts twice in the length
     ("AVG(x / GREATEST(2, SQRT(x * x + y * y) / 2))", "AVG(y / GREATEST(2, SQRT(x * x + y * y) / 2))"),
     ("AVG(x / GREATEST(1, SQRT(x * x + y + 5) / 2))", "AVG(y / GREATEST(1, SQRT(x * x + y + 5) / 2))"),
 ]

@@ -21,6 +21,7 @@ NUMBERS = np.arange(MANY)
         ("surname", ["Ng", "Ito"] * (MANY // 2), DIRECT),
         ("row_id", NUMBERS * 7, DIRECT),
         ("patient", NUMBERS // 2, DIRECT),
+        ("individual", NUMBERS // 2 * 1.0, DIRECT),
         ("patient id", NUMBERS // 2, DIRECT),
         ("patient_id", [None, *(NUMBERS[1:] // 2 * 1.0)], DIRECT),  # whole numbers, floats where one is missing
         ("line", NUMBERS, DIRECT),
@@ -44,6 +45,37 @@ def test_a_column_is_taken_for_what_it_is(name, values, role):
     found = {one.name: one for one in guess_roles(table)}
     assert found[name].role == role, found[name]
     assert found[name].why
+
+
+def test_who_has_several_rows_is_found_by_the_rows():
+    people, years = np.repeat(np.arange(50), 4), np.tile(np.arange(2020, 2024), 50)
+    panel = {"nr": people * 7, "year": years, "origin": people % 3, "score": (people * years) % 17}
+    found = {one.name: one for one in guess_roles(Records.read(panel))}
+    assert found["nr"].role == DIRECT
+    assert "one for each year, and the same origin in all: see --person" in found["nr"].why
+    assert found["year"].role != DIRECT != found["origin"].role
+    named = {one.name: one for one in guess_roles(Records.read(panel), quasi=["nr"], sensitive=["score"])}
+    assert named["nr"].role == QUASI
+    lost = panel | {"nr": [None, *people[1:] * 7.0]}
+    assert next(one for one in guess_roles(Records.read(lost)) if one.name == "nr").role == DIRECT
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"origin": np.arange(200) % 3},  # nothing stays the same for anybody
+        {"year": np.arange(200) // 100},  # nothing tells the rows of one apart
+        {"nr": np.repeat(np.arange(50), 4) + 0.5},  # a measure, no number of a person
+        {"nr": np.repeat(np.arange(10), 20)},  # too few to be people
+    ],
+)
+def test_other_columns_are_not_taken_for_people(changed):
+    people, years = np.repeat(np.arange(50), 4), np.tile(np.arange(2020, 2024), 50)
+    found = {
+        one.name: one
+        for one in guess_roles(Records.read({"nr": people, "year": years, "origin": people % 3} | changed))
+    }
+    assert all(one.role != DIRECT for one in found.values()), found
 
 
 def test_what_is_named_is_not_guessed():

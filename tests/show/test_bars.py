@@ -21,6 +21,13 @@ def test_bars_and_intervals_end_where_the_numbers_say(values):
         assert share(line.get("x2")) == pytest.approx(axis.at(value + 10), abs=1e-4)
 
 
+def test_lines_of_the_axis_leave_out_the_letters_of_names():
+    data = [Bar("a", 5, heading="first"), Bar("b", -3), Bar("c", 4, heading="second")]
+    marks = [*parts(bars("n", data), "line", "zero")]
+    assert [(float(line.get("y1")), float(line.get("y2"))) for line in marks] == [(30, 114), (144, 186)]
+    assert {(line.get("stroke-dasharray"), line.get("stroke-dashoffset")) for line in marks} == {("22 20", "22")}
+
+
 def test_ends_that_are_not_known_are_not_drawn_and_said():
     picture = bars("n", [Bar("a", 5.0), Bar("b", 5.0, float("-inf"), float("inf"))])
     assert parts(picture, "line", "interval") == []

@@ -1,10 +1,13 @@
 """Thin bars beside names: as long as their numbers, in the colours of their series; words where nothing is known."""
 
+import re
+
 import pytest
 from svg_parts import parts, share, texts
 
 from discreet.errors import InputError
 from discreet.show import Bar, Group, Scale, groups
+from discreet.show.plot import legend
 
 
 def test_bars_end_where_their_numbers_say():
@@ -21,6 +24,16 @@ def test_series_have_colours_and_a_legend():
     colours = [body.get("class") for body in parts(picture, "rect", "bar")]
     assert colours == ["bar s0", "bar s1", "bar s0", "bar s1", "bar s1"]  # two of them are the legend
     assert [row[0] for row in picture.table.rows] == ["a · f", "a · m", "b · m"]
+
+
+def test_a_legend_of_short_names_stands_side_by_side_and_one_of_long_names_in_two_columns():
+    assert legend(["f"])[0] == legend(["f", "m", "x"])[0] == 30
+    assert legend(["n" * 22] * 2)[0] == 30
+    assert legend(["n" * 22] * 3)[0] == 48
+    firsts = [
+        [re.search(r'x="([^"]*)"', str(part))[1] for part in legend(names)[1]] for names in ("fm", ["n" * 22] * 2)
+    ]
+    assert firsts == [["0", "49.6"], ["0%", "50%"]]
 
 
 def test_what_is_not_known_is_said():

@@ -23,7 +23,9 @@ def test_larger_numbers_are_darker_and_all_are_written():
 
 def test_a_cell_of_which_nothing_is_known_is_an_outline_and_one_that_is_not_there_is_none():
     picture = tiles("n", ["a"], ["x", "y", "z"], [[Bar("", None), Bar("", 2), None]], unknown="too few rows")
-    assert len(parts(picture, "rect", "none")) == 1
+    assert len(parts(picture, "rect", "none")) == 2  # the cell, and what it means
+    assert "too few rows" in texts(picture)
+    assert "too few rows" not in texts(tiles("n", ["a"], ["x"], [[Bar("", 2)]], unknown="too few rows"))
     assert picture.table.rows[0] == ("a", "too few rows", "2", "")
 
 

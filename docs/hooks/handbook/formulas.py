@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from html import escape, unescape
+from html import unescape
 from importlib.util import find_spec
 from pathlib import Path
+
+from discreet.apps.web.formulas import FormulaError, set_formula
 
 __all__ = ["FormulaError", "font", "formulas", "set_formula", "set_formulas"]
 
@@ -14,29 +16,6 @@ _DISPLAY = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', re.D
 _FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,}).*?^\1\2[ \t]*$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"`[^`\n]*`")
 _WRITTEN = re.compile(r"\$\$(.+?)\$\$|(?<![\\$\w])\$(?=\S)([^$\n]+?)(?<=\S)\$(?!\w)", re.DOTALL)
-_FUNCTION = re.compile(r"(<mi>[a-z]{2,}</mi>)(?=<m(?:i|n|frac|sub|sup|subsup|row|sqrt)>)")
-_THIN = '<mspace width="0.167em"/>'
-_UNREAD = re.compile(r"<m[a-z]+>\s*\\[a-zA-Z]+|<merror")
-
-
-class FormulaError(ValueError):
-    """A formula that cannot be set: a command that the converter does not know, or brackets that do not match."""
-
-
-def set_formula(latex: str, *, display: bool = False) -> str:
-    """One formula as MathML, with its source for those who copy it or cannot see it."""
-    from latex2mathml.converter import convert
-
-    source = " ".join(latex.split())
-    try:
-        made = convert(source, display="block" if display else "inline")
-    except Exception as error:
-        raise FormulaError(f"{source}: {type(error).__name__} {error}") from error
-    if unread := _UNREAD.search(made):
-        raise FormulaError(f"{source}: {unread[0]} is not known")
-    made = _FUNCTION.sub(rf"\1{_THIN}", made)  # ln x, not lnx
-    made = made.replace("<math ", f'<math alttext="{escape(source)}" ', 1)
-    return f'<div class="formula" tabindex="0">{made}</div>' if display else made
 
 
 def set_formulas(html: str) -> str:

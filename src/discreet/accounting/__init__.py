@@ -12,6 +12,7 @@ from discreet.accounting.calibrate import (
     gaussian_sigma_rho,
     laplace_scale,
     rho_within,
+    textbook_composition,
     textbook_sigma,
 )
 from discreet.accounting.compose import compose
@@ -53,6 +54,7 @@ __all__ = [
     "renyi_epsilon",
     "rho_within",
     "sampling_probability",
+    "textbook_composition",
     "textbook_sigma",
     "tradeoff",
     "training_loss",

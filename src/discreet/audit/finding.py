@@ -46,6 +46,8 @@ class Finding:
     planted: str = ""
     sign: Sign | None = None  # how often the event came, on the side it speaks for and on the other
     catchable: float | None = None
+    # The same for an attack that shows all of a loss: the best that so many runs can do. Infinite: they refute nothing.
+    finest: float | None = None
     reachable: float | None = None  # the most epsilon that these neighbours can show, where their laws are known
 
     @property
@@ -66,26 +68,44 @@ class Finding:
         return not self.violated and (self.catchable is None or self.catchable > BLIND)
 
     @property
+    def idle(self) -> bool:
+        """Whether these runs are too few to refute the claim, whatever comes out."""
+        return not self.violated and self.catchable is None and self.finest == math.inf
+
+    @property
     def catchable_epsilon(self) -> float | None:
         """The smallest true epsilon, at `delta`, that runs like these would have refuted with probability `POWER`."""
-        if self.catchable is None or not math.isfinite(self.claimed):
+        return self._epsilon_of(self.catchable)
+
+    @property
+    def finest_epsilon(self) -> float | None:
+        """The same for an attack that shows all of a loss."""
+        return self._epsilon_of(self.finest)
+
+    def _epsilon_of(self, times: float | None) -> float | None:
+        if times is None or not math.isfinite(times) or not math.isfinite(self.claimed):
             return None
-        return self.claim.times(self.catchable, self.delta)
+        return self.claim.times(times, self.delta)
 
     def would_have_caught(self) -> str:
         """What these runs would have refuted, in words; empty for a claim that is refuted."""
         if self.violated:
             return ""
         often = percent(POWER)
+        if self.idle:
+            return "These runs are too few to refute this claim, whatever comes out: nothing would have been caught."
         if self.catchable is None:
-            return (
-                "Too little was shown to say what error would have been caught: noise that is too small could be "
-                "missed, and only an error of another kind would show."
+            least = (
+                f": at best, by an attack that shows all of a loss, {_times(self.finest, self.finest_epsilon)}"
+                if self.finest is not None
+                else ""
             )
-        epsilon = self.catchable_epsilon
-        at = f", an epsilon of {readable(epsilon, 3)}" if epsilon is not None else ""
+            return (
+                f"Too little was shown to say what error would have been caught{least}. Noise that is too small could "
+                "be missed, and only an error of another kind would show."
+            )
         return (
-            f"With {readable(self.catchable, 3)} times the claimed loss{at}, these runs would have refuted the claim "
+            f"With {_times(self.catchable, self.catchable_epsilon)}, these runs would have refuted the claim "
             f"with a probability of {often} (estimated)."
         )
 
@@ -153,6 +173,9 @@ class Finding:
             "shown_of_claim": self.shown if self.shown is not None and math.isfinite(self.shown) else None,
             "would_catch_times": self.catchable,
             "would_catch_epsilon": self.catchable_epsilon,
+            "could_refute": self.violated or not self.idle,
+            "would_catch_at_best_times": None if self.finest is None or math.isinf(self.finest) else self.finest,
+            "would_catch_at_best_epsilon": self.finest_epsilon,
             "would_catch_power": POWER,
             "event": self.event,
             "speaks_for": "absence" if self.swapped else "presence",
@@ -165,3 +188,9 @@ class Finding:
             "seconds": round(self.seconds, 3),
             "words": self.sentence(),
         }
+
+
+def _times(factor: float, epsilon: float | None) -> str:
+    """So many times the claimed loss, and the epsilon that this is."""
+    at = f", an epsilon of {readable(epsilon, 3)}" if epsilon is not None else ""
+    return f"{readable(factor, 3)} times the claimed loss{at}"

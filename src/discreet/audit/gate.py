@@ -76,6 +76,11 @@ class Gate:
         return tuple(found for found in self.findings if found.blind)
 
     @property
+    def idle(self) -> tuple[Finding, ...]:
+        """Claims that so few runs could not refute, whatever came out."""
+        return tuple(found for found in self.findings if found.idle)
+
+    @property
     def passed(self) -> bool:
         """Whether all subjects stand and all bugs were caught."""
         return not self.violations and not self.escaped
@@ -98,10 +103,12 @@ class Gate:
         """What was shown, and what would have been caught, in a sentence."""
         total = len(self.findings)
         names = "; ".join(found.name for found in self.blind)
+        few = "; ".join(found.name for found in self.idle)
+        none = f" {len(self.idle)} of {total} could not have been refuted with so few runs: {few}." if few else ""
         missed = f"in {len(self.blind)} of {total} (attacked too seldom: {names})" if self.blind else "in none"
         return (
             f"Attacks showed less than a tenth of the claim for {len(self.weak)} of {total}; "
-            f"an error of {BLIND} times the claimed loss would likely have been missed {missed}."
+            f"an error of {BLIND} times the claimed loss would likely have been missed {missed}.{none}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -113,6 +120,7 @@ class Gate:
             "seconds": round(self.seconds, 2),
             "words": self.sentence(),
             "weak": [found.name for found in self.weak],
+            "could_not_refute": [found.name for found in self.idle],
             "would_miss_twice_the_claim": [found.name for found in self.blind],
             "findings": [found.to_dict() for found in self.findings],
             "planted": [found.to_dict() for found in self.planted],

@@ -25,7 +25,7 @@ from discreet.audit.events import Event, Judge, search
 from discreet.audit.finding import Finding
 from discreet.audit.layout import Layout, Raised
 from discreet.audit.outputs import Outputs, Pair, as_outputs, pair_of
-from discreet.audit.power import Sign, catchable
+from discreet.audit.power import Sign, catchable, finest
 from discreet.core.signature import typed
 from discreet.errors import InputError, Phrase
 
@@ -96,6 +96,7 @@ def audit(
         swapped=event.swapped,
         sign=signs[[one for one, _ in tested].index(event)],
         catchable=None if refuted else catchable(held, signs, miss / len(events)),
+        finest=None if refuted else finest(held, count - first, miss / len(events)),
     )
 
 
@@ -174,16 +175,28 @@ def _arrays(first: Any, second: Any, runs: int) -> tuple[Outputs, Outputs]:
 
 
 def roc_points(event: Event, inside: Outputs, outside: Outputs) -> tuple[tuple[float, float], ...]:
-    """What thresholds on the event's feature show, as a picture: no bound is read from it."""
+    """What thresholds on the event's feature show, mixed by chance where that is better: a picture, no bound."""
     a, b = event.feature.read(inside), event.feature.read(outside)
     both = np.concatenate([a, b])
     at = np.unique(np.quantile(both, np.linspace(0, 1, _POINTS), method="nearest"))
     points = [(float((b >= t).mean()), float((a >= t).mean())) for t in at.tolist()]
     if event.kind == "one of":
         points.append((float(event.holds(outside).mean()), float(event.holds(inside).mean())))
-    if np.mean([y - x for x, y in points]) < 0:  # drawn above the diagonal
-        points = [(1 - x, 1 - y) for x, y in points]
-    return tuple(sorted({(0.0, 0.0), *points, (1.0, 1.0)}))
+    above = [(x, y) if y >= x else (1 - x, 1 - y) for x, y in points]  # an attack turned round is an attack
+    return _hull(sorted({(0.0, 0.0), *above, (1.0, 1.0)}))
+
+
+def _hull(points: list[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
+    """The upper hull: whoever may choose between two attacks by chance reaches every point between them."""
+    kept: list[tuple[float, float]] = []
+    for x, y in points:
+        while len(kept) > 1:
+            (a, b), (c, d) = kept[-2:]
+            if (d - b) * (x - a) > (y - b) * (c - a):
+                break
+            kept.pop()
+        kept.append((x, y))
+    return tuple(kept)
 
 
 def read_runs(value: int) -> int:

@@ -20,12 +20,13 @@ from discreet.audit.bounds import Rates, tail, tail_ratio
 from discreet.audit.claim import AnyClaim, Claim, read_claim
 from discreet.audit.finding import Finding
 from discreet.audit.many_runs import read_confidence
+from discreet.audit.power import catchable_by_guesses, finest_by_guesses
 from discreet.core.check import at_least, named, whole
 from discreet.core.exact import exactly
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError, Phrase, kind_of
 from discreet.mechanisms.inputs import read_count
-from discreet.noise.bits import SystemBits
+from discreet.noise.bits import SystemBits, words
 
 __all__ = ["OneRun", "chance", "coins", "guess"]
 
@@ -95,13 +96,18 @@ class OneRun:
     def finding(self, claim: AnyClaim, *, confidence: float = 0.95, name: str = "the run") -> Finding:
         """What the run says of a claim, in words."""
         held = read_claim(claim)
+        wrong = self.refutes(held, confidence)
+
+        def refuted(correct: int) -> bool:
+            return OneRun(self.canaries, self.guesses, correct).refutes(held, confidence)
+
         return Finding(
             name=name,
             claim=held,
             delta=held.delta,
             found=self.epsilon(held.delta, confidence),
             mu=self.mu(confidence),
-            violated=self.refutes(held, confidence),
+            violated=wrong,
             event=f"{self.correct:,} of {self.guesses:,} guesses were right",
             attack=Rates(self.correct / max(1, self.guesses), 1 - self.correct / max(1, self.guesses)),
             runs=1,
@@ -109,6 +115,8 @@ class OneRun:
             neighbours="a made-up record that is in the data or not",
             story=f"We put {self.canaries:,} made-up records in the data or left them out, by a coin for each, and "
             f"guessed {self.guesses:,} of the coins after one run",
+            catchable=None if wrong else catchable_by_guesses(held, self.correct, self.guesses, refuted),
+            finest=None if wrong else finest_by_guesses(held, self.guesses, refuted),
         )
 
 
@@ -133,11 +141,12 @@ def coins(canaries: int, bits: Bits | None = None) -> NDArray[np.bool_]:
     return np.asarray((bits or SystemBits()).read(read_count(canaries, "canaries", most=_MOST)) & 1, dtype=np.bool_)
 
 
-def guess(scores: ArrayLike, included: ArrayLike, guesses: int | None = None) -> OneRun:
+def guess(scores: ArrayLike, included: ArrayLike, guesses: int | None = None, *, bits: Bits | None = None) -> OneRun:
     """Guess "in" for the highest scores and "out" for the lowest, half of `guesses` each (all of them if None).
 
     A score says how much the result looks as if it had seen the canary (minus the loss on it, say); it may be any
-    function of the result. `included` are the coins, looked at only to count the right guesses.
+    function of the result. `included` are the coins, looked at only to count the right guesses. Of equal scores chance
+    decides, never the order in which canaries are listed: a list may be in the order of the coins.
 
     >>> guess([3.0, 0.1, 2.5, -1.0], [True, False, True, False])
     OneRun(canaries=4, guesses=4, correct=4)
@@ -157,7 +166,7 @@ def guess(scores: ArrayLike, included: ArrayLike, guesses: int | None = None) ->
     total = len(marks) if guesses is None else read_count(guesses, "guesses", least=0)
     if total > len(marks):
         raise InputError("guesses", guesses, f"a whole number, at most the number of canaries, {len(marks)}")
-    order = np.argsort(marks, kind="stable")
+    order = np.lexsort((words(bits or SystemBits(), len(marks)), marks))
     out = total // 2
     lowest, highest = order[:out], order[len(order) - (total - out) :]
     right = int((~truth[lowest]).sum()) + int(truth[highest].sum())

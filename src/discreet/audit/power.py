@@ -3,22 +3,36 @@
 The question an audit without a violation leaves open. It is answered for a mechanism of the same shape whose loss is
 `times` as large (whose noise is so many times too small): the sign found here would then tell so much more. How much
 the sign tells is taken from its own runs, on the safe side. The answer is an estimate, not a guarantee: an error of
-another shape may show sooner or later. docs/proofs/audit.md, "What would have been caught".
+another shape may show sooner or later. Where the signs tell too little to say, there is still the least error that an
+attack which shows all of a loss would have refuted. docs/proofs/audit.md, "What would have been caught".
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.bounds import Rates, rates
+from discreet.audit.bounds import Rates, at_least, rates
 from discreet.audit.claim import Claim
 from discreet.audit.intervals import lower
 
-__all__ = ["POWER", "Sign", "catchable", "scaled"]
+__all__ = [
+    "POWER",
+    "Sign",
+    "catchable",
+    "catchable_by_bets",
+    "catchable_by_guesses",
+    "finest",
+    "finest_by_bets",
+    "finest_by_guesses",
+    "scaled",
+    "widest",
+]
 
 Reals = NDArray[np.float64]
 
@@ -50,14 +64,72 @@ def catchable(claim: Claim, signs: list[Sign], miss: float) -> float | None:
 
 def _times(claim: Claim, sign: Sign, miss: float, unsure: float) -> float | None:
     seen = rates(sign.inside, sign.runs_inside, sign.outside, sign.runs_outside, unsure)
+    return _least(claim, seen, (sign.runs_inside, sign.runs_outside), miss)
+
+
+def finest(claim: Claim, runs: int, miss: float) -> float:
+    """The least multiple of the claim that so many runs a side refute with probability `POWER` by a sign that shows all
+    of a loss: what an audit of this size can find at best. Infinite: it can refute nothing.
+    """
+    return _least(claim, widest(claim), (runs, runs), miss) or math.inf
+
+
+def catchable_by_bets(claim: Claim, signs: list[Sign], runs: int, miss: float) -> float | None:
+    """The same where bets on one of these signs are settled on so many runs a side; `miss` is for every bet."""
+    unsure = _UNSURE / max(1, len(signs))
+    seen = [rates(one.inside, one.runs_inside, one.outside, one.runs_outside, unsure) for one in signs]
+    found = [_bet_on(claim, one, runs, miss) for one in seen if 0 < one.alarmed < one.detected < 1]
+    least = min(found, default=math.inf)
+    return least if math.isfinite(least) else None
+
+
+def finest_by_bets(claim: Claim, runs: int, miss: float) -> float:
+    """What such bets find at best, on a sign that shows all of a loss; infinite: nothing."""
+    return _bet_on(claim, widest(claim), runs, miss)
+
+
+def _bet_on(claim: Claim, seen: Rates, runs: int, miss: float) -> float:
+    """The least multiple from which on bets on a sign with these rates, at the claimed loss, make the gambler rich."""
+    detected, alarmed = scaled(seen, _TIMES, gaussian=claim.rho is not None)
+    needed, unlucky, least = math.log(1 / miss), _NORMAL.inv_cdf(POWER), math.inf
+    for hit, alarm in ((detected, alarmed), (1 - alarmed, 1 - detected)):
+        chances = np.stack([hit * alarm, hit * (1 - alarm), (1 - hit) * alarm, (1 - hit) * (1 - alarm)])
+        for epsilon, delta in zip(claim.epsilons.tolist(), claim.deltas.tolist(), strict=True):
+            rate = math.exp(min(epsilon, 700.0))
+            gains = np.array([1 - rate - delta, 1 - delta, -rate - delta, -delta])
+            stakes = np.clip(gains @ chances / np.maximum(gains**2 @ chances, 1e-300), 0.0, 0.9 / (rate + delta))
+            grown = np.log1p(gains[:, None] * stakes)
+            growth = (grown * chances).sum(axis=0)
+            spread = np.sqrt(np.maximum((grown**2 * chances).sum(axis=0) - growth**2, 0.0))
+            missed = np.flatnonzero(runs * growth - unlucky * math.sqrt(runs) * spread < needed)
+            first = int(missed[-1]) + 1 if len(missed) else 0
+            least = min(least, float(_TIMES[first])) if first < len(_TIMES) else least
+    return least
+
+
+def widest(claim: Claim) -> Rates:
+    """The sign that shows all that the claim allows, with errors of both kinds alike.
+
+    >>> from discreet.audit.claim import read_claim
+    >>> round(widest(read_claim((1, 0))).detected, 3)           # e/(1 + e)
+    0.731
+    """
+    low, high = 0.0, 0.5
+    while high - low > 1e-12:
+        middle = (low + high) / 2
+        low, high = (middle, high) if claim.most(middle) + middle < 1 else (low, middle)
+    return Rates(1 - high, high)
+
+
+def _least(claim: Claim, seen: Rates, runs: tuple[int, int], miss: float) -> float | None:
+    """The least multiple from which on a sign with these rates, at the claimed loss, refutes the claim."""
     if not 0 < seen.alarmed < seen.detected < 1:
         return None
     detected, alarmed = scaled(seen, _TIMES, gaussian=claim.rho is not None)
     # Counts that are reached but for half of what is left to chance on each side.
     lost, z = -_NORMAL.inv_cdf((1 - POWER) / 2), -_NORMAL.inv_cdf(miss / 2)
-    hits = _fewest(detected, sign.runs_inside, lost)
-    passes = _fewest(1 - alarmed, sign.runs_outside, lost)
-    sure, loose = lower(hits, sign.runs_inside, z), 1 - lower(passes, sign.runs_outside, z)
+    hits, passes = _fewest(detected, runs[0], lost), _fewest(1 - alarmed, runs[1], lost)
+    sure, loose = lower(hits, runs[0], z), 1 - lower(passes, runs[1], z)
     refuted = sure > claim.most_of(loose)
     # From where on all larger multiples are refuted too; where coins become certain, floats end.
     certain = (detected >= 1) | (alarmed <= 0)
@@ -66,10 +138,39 @@ def _times(claim: Claim, sign: Sign, miss: float, unsure: float) -> float | None
     return float(_TIMES[first]) if first < len(_TIMES) and refuted[first] else None
 
 
+def catchable_by_guesses(claim: Claim, correct: int, guesses: int, refutes: Callable[[int], bool]) -> float | None:
+    """The same where coins are guessed: of `guesses`, `correct` were right; `refutes` says of a number of right ones
+    whether it refutes the claim, as every larger one does then.
+    """
+    return _guessed(claim, at_least(correct, guesses, _UNSURE), guesses, refutes)
+
+
+def finest_by_guesses(claim: Claim, guesses: int, refutes: Callable[[int], bool]) -> float | None:
+    """What so many guesses find at best, if each shows all of a loss; infinite: nothing, even if all are right. None
+    for Gaussian claims, whose surest guesses show more than others.
+    """
+    if not refutes(guesses):
+        return math.inf
+    return None if claim.rho is not None else _guessed(claim, widest(claim).detected, guesses, refutes) or math.inf
+
+
+def _guessed(claim: Claim, right: float, guesses: int, refutes: Callable[[int], bool]) -> float | None:
+    """The least multiple from which on guesses that are right so often, at the claimed loss, refute the claim."""
+    if not 0.5 < right < 1 or not refutes(guesses):
+        return None
+    few, needed = 0, guesses
+    while needed - few > 1:
+        middle = (few + needed) // 2
+        few, needed = (few, middle) if refutes(middle) else (middle, needed)
+    often, _ = scaled(Rates(right, 1 - right), _TIMES, gaussian=claim.rho is not None)
+    enough = np.flatnonzero(_fewest(often, guesses, _NORMAL.inv_cdf(POWER)) >= needed)
+    return float(_TIMES[enough[0]]) if len(enough) else None
+
+
 def _fewest(chance: Reals, runs: int, deviations: float) -> Reals:
     """About the fewest successes that come but for so many deviations."""
     spread = np.sqrt(np.maximum(chance * (1 - chance) * runs, 0.0))
-    return np.maximum(np.floor(chance * runs - deviations * spread), 0.0)
+    return np.clip(np.floor(chance * runs + 0.5 - deviations * spread), 0.0, runs)  # continuity correction
 
 
 def scaled(seen: Rates, times: Reals, *, gaussian: bool) -> tuple[Reals, Reals]:

@@ -14,9 +14,9 @@ from discreet.audit.gate import Gate
 from discreet.show import Line, Markup, Picture, Reach, Table, element, reach, roc
 from discreet.show import page as shell
 
-__all__ = ["HEAD", "attack_roc", "caught", "claim_reach", "outcome", "page", "rows"]
+__all__ = ["HEAD", "attack_roc", "caught", "claim_reach", "outcome", "page", "rows", "say_caught"]
 
-HEAD = ("what", "claim", "claimed epsilon", "found, at least", "would have caught", "runs", "outcome")
+HEAD = ("what", "claim", "claimed epsilon", "found, at least", "would have caught, from", "runs", "outcome")
 _READ = (
     "The shaded region is what the claim allows. The line is the best attack we found; the dot is what we are sure of. "
     "A claim is refuted by a dot outside the region, or by bets that win too often. A dot inside proves nothing."
@@ -37,10 +37,27 @@ def rows(findings: Sequence[Finding]) -> list[list[str]]:
 
 
 def caught(found: Finding) -> str:
-    """The smallest error of the claim that would have been refuted, as a multiple of it."""
+    """The smallest error of the claim that would have been refuted."""
     if found.violated:
         return "-"
-    return "unknown" if found.catchable is None else f"{readable(found.catchable, 3)} times"
+    if found.idle:
+        return "nothing"
+    if found.catchable is None:
+        return say_caught(found.finest, found.finest_epsilon, at_best=True)
+    return say_caught(found.catchable, found.catchable_epsilon)
+
+
+def say_caught(times: float | None, epsilon: float | None, *, at_best: bool = False) -> str:
+    """The least epsilon that would have been refuted, and how many times the claim that is.
+
+    >>> say_caught(1.3, 2.6), say_caught(1.9, None, at_best=True), say_caught(None, None)
+    ('2.6 (1.3 times)', 'at best 1.9 times', 'unknown')
+    """
+    if times is None:
+        return "unknown"
+    often = f"{readable(times, 3)} times"
+    said = often if epsilon is None else f"{readable(epsilon, 3)} ({often})"
+    return f"at best {said}" if at_best else said
 
 
 def outcome(found: Finding) -> str:
@@ -82,8 +99,11 @@ def _table(caption: str, findings: Sequence[Finding]) -> Table:
         bad = found.violated != bool(found.planted)
         last = element("span", {"class": "wrong" if bad else "right"}, cells[-1])
         # The claim in full stands beside the picture below: the table keeps to the width of a page.
-        lines.append([cells[0], *cells[2:4], claim_reach(found), *cells[4:6], last])
-    return Table.of((HEAD[0], *HEAD[2:4], "shown of the claim", *HEAD[4:]), lines, caption, numbers=(1, 2, 5))
+        epsilon = cells[4].partition(" (")[0]  # how many times that is stands below, too
+        lines.append([cells[0], *cells[2:4], claim_reach(found), epsilon, cells[5], last])
+    # Short ones: names are long.
+    heads = ("what", "claimed", "found, at least", "of the claim", "would catch", "runs", "outcome")
+    return Table.of(heads, lines, f"{caption}; epsilons", numbers=(1, 2, 5))
 
 
 def _figure(found: Finding) -> Markup:

@@ -22,7 +22,7 @@ from discreet.audit.finding import Finding
 from discreet.audit.layout import Layout
 from discreet.audit.many_runs import EVENTS, read_confidence, read_runs, roc_points, seen, sides_alike, tested_rates
 from discreet.audit.outputs import Outputs, Pair, pair_of
-from discreet.audit.power import Sign, catchable
+from discreet.audit.power import Sign, catchable, catchable_by_bets, finest, finest_by_bets
 from discreet.errors import InputError, Phrase
 
 __all__ = ["Bet", "audit_until_sure"]
@@ -108,7 +108,8 @@ def audit_until_sure(
         seconds=time.perf_counter() - begun,
         swapped=event.swapped,
         sign=sign,
-        catchable=None if state.sure else catchable(held, state.signs, state.each),
+        catchable=None if state.sure else state.catchable(len(inside)),
+        finest=None if state.sure else state.finest(len(inside)),
     )
 
 
@@ -135,6 +136,17 @@ class _State:
     def sure(self) -> bool:
         """Whether the claim is refuted, by wealth or by rates."""
         return self.refuted or self.wealth >= math.log(1 / self._miss)
+
+    def catchable(self, runs: int) -> float | None:
+        """What these signs would have refuted, by the bounds of the last batch or by bets on all but the first."""
+        bounds = catchable(self._claim, self.signs, self.each)
+        bets = catchable_by_bets(self._claim, self.signs, runs - _begin(runs), self._miss / _BETS)
+        return min((times for times in (bounds, bets) if times is not None), default=None)
+
+    def finest(self, runs: int) -> float:
+        """The same for an attack that shows all of a loss."""
+        bets = finest_by_bets(self._claim, runs - _begin(runs), self._miss / _BETS)
+        return min(finest(self._claim, self.signs[0].runs_inside, self.each), bets)
 
     def step(self, inside: Outputs, outside: Outputs, more: Outputs, less: Outputs) -> None:
         """Choose events and stakes on the runs known, settle them on the new ones."""

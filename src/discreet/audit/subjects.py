@@ -17,6 +17,7 @@ from discreet.audit.claim import AnyClaim
 from discreet.audit.gate import ALARM, Subject
 from discreet.audit.laws import best_pair, noisy_max_law, reachable, sparse_vector_law, top_k_law
 from discreet.audit.outputs import Pair
+from discreet.core.release import plural
 from discreet.core.sensitivity import Sensitivity
 from discreet.mechanisms import (
     ContinualCount,
@@ -86,7 +87,7 @@ def added_to(noise: Laplace | Gaussian, moved: int, width: int = 1) -> Pair:
     def side(value: int) -> Callable[[int], Any]:
         return lambda runs: noise.release(np.full(runs * width, value)).reshape(runs, width)
 
-    return Pair(side(moved), side(0), f"{width} number(s) of {moved} and of 0")
+    return Pair(side(moved), side(0), f"{plural(width, 'number')} of {moved} and of 0")
 
 
 def _moved(noise: PlanarLaplace, steps: int, turn: int = 0) -> Pair:

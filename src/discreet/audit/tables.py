@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any, TypeVar, assert_never
 
 from discreet.audit.seam import Tape
+from discreet.core.release import plural
 from discreet.core.unit import Neighbours, Unit
 from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from discreet.data.schema import Schema
@@ -118,10 +119,10 @@ def _of_rows(chance: Chance, whole: Tables, unit: Unit, replaced: bool) -> Itera
         if chance.coin():  # all of them alike, so in one group
             new = [dict(new[0]) for _ in new]
         if replaced:
-            yield _shuffled(chance, whole.schema, rest + new, {}), f"with {many} row(s) of other values"
+            yield _shuffled(chance, whole.schema, rest + new, {}), f"with {plural(many, 'row')} of other values"
         else:
-            yield _shuffled(chance, whole.schema, rest, {}), f"without {many} row(s)"
-            yield _shuffled(chance, whole.schema, [*whole.rows, *new], {}), f"with {len(new)} row(s) more"
+            yield _shuffled(chance, whole.schema, rest, {}), f"without {plural(many, 'row')}"
+            yield _shuffled(chance, whole.schema, [*whole.rows, *new], {}), f"with {plural(len(new), 'row')} more"
 
 
 def _shuffled(chance: Chance, schema: Schema, rows: list[Row], joined: Mapping[str, list[Row]]) -> Tables:

@@ -24,6 +24,7 @@ from discreet.audit.intervals import lower
 from discreet.audit.many_runs import read_confidence, read_runs
 from discreet.audit.one_run import coins
 from discreet.audit.outputs import Pair, pair_of
+from discreet.audit.power import catchable_by_guesses, finest_by_guesses
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError, Phrase
 
@@ -85,7 +86,11 @@ def audit_time(
     guesses = min(left, max(_FEWEST, int(0.8 * rate * left)))
     correct = _right(rule, times[first:], included[first:], guesses)
     shown = _bound(held, correct, guesses, left, miss)
-    wrong = _line_chance(held, correct, guesses, left) <= miss
+
+    def refuted(number: int, made: int = guesses) -> bool:
+        return _line_chance(held, number, made, left) <= miss
+
+    wrong = refuted(correct)
     said = rule.words() if wrong else "the time of a run"
     right = correct / guesses
     return Finding(
@@ -103,6 +108,8 @@ def audit_time(
         data=sides.data,
         story=f"We timed {count:,} runs, each on one of two neighbours that a coin picked, and guessed {guesses:,} of "
         "the coins by the time",
+        catchable=None if wrong else catchable_by_guesses(held, correct, guesses, refuted),
+        finest=None if wrong else finest_by_guesses(held, left, lambda number: refuted(number, left)),
         seconds=time.perf_counter() - begun,
     )
 

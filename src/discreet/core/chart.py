@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,7 @@ Row = Mapping[str, Any]
 def chart(release: Release, output: str) -> Picture:
     """One output over its groups as one picture; parts of three keys stand below each other."""
     found = charts(release, output)
-    title = caption(release, output)
+    title = caption(release, output, found)
     return found[0] if len(found) == 1 else stack(title, found, columns=2, description=title)
 
 
@@ -57,7 +58,8 @@ def charts(release: Release, output: str, places: Sequence[int] | None = None) -
         chosen = rows if places is None or draw.ordered(keys) else [rows[place] for place in places]
         return [draw.one(title, chosen)]
     if len(keys) == 2:
-        return [draw.two(title, rows, keys, places)]
+        drawn = draw.two(title, rows, keys, places)
+        return [replace(drawn, title=caption(release, output, [drawn]))]
     part = draw.part()
     rest = tuple(key for key in keys if key != part)
     axis = axis_of([draw.bar(row) for row in rows if finite(row[output])])
@@ -84,14 +86,16 @@ def drawable(release: Release) -> list[str]:
     return [name for name in release.outputs if not any(isinstance(value, str) for value in release[name])]
 
 
-def caption(release: Release, output: str) -> str:
-    """What a picture shows: the output in words and by its name, and what intervals are."""
+def caption(release: Release, output: str, drawn: Sequence[Picture] = ()) -> str:
+    """What a picture shows: the output in words and by its name, and what intervals are, where `drawn` has some."""
     from discreet.core.release import percent
 
     words = str(release.facts.get("outputs", {}).get(output, ""))
     named = f"{words[:1].upper()}{words[1:]}" if words else output
     keys = " and ".join(filter(None, (", ".join(release.keys[:-1]), *release.keys[-1:])))
     by = f" by {keys}" if keys else ""
+    if drawn and all(picture.kind == "tiles" for picture in drawn):
+        return f"{named}{by}"
     return f"{named}{by}, with {percent(release.confidence)} confidence intervals"
 
 

@@ -92,7 +92,7 @@ class Decision:
                 f"Part of regions on the wrong side of {number(self.threshold)}", data, format=_part, ticks=_part
             )
         data = [Bar(one.group, one.shift, one.lower, one.upper) for one in self.groups if one.shift is not None]
-        return bars("Excess of each group, as a part of its due", data, format=_part, ticks=_part)
+        return bars("What each group gets above or below its due share", data, format=_part, ticks=_part)
 
     def lines(self) -> list[str]:
         """In words."""
@@ -101,7 +101,7 @@ class Decision:
         if self.misallocated is not None:
             amount = _three(self.misallocated * (self.fund or 0))
             of_fund = f"{self.misallocated:.1%} of the fund ({amount} of {number(self.fund)})"
-            found.append(f"About {of_fund} {when} dealt to others than by true numbers.")
+            found.append(f"About {of_fund} {when} misallocated: the true numbers would give it to others.")
         if self.wrong is not None:
             many = _three(self.wrong)
             every, limit = plural(len(self), "region"), number(self.threshold)

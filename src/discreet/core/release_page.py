@@ -51,7 +51,7 @@ def figures(release: Release) -> list[Markup]:
     cards = []
     for output in drawable(release) if len(release) else ():
         drawn = charts(release, output)
-        said = element("figcaption", None, caption(release, output))
+        said = element("figcaption", None, caption(release, output, drawn))
         if len(drawn) == 1:
             inside = [element("figure", None, said, drawn[0])]
         else:

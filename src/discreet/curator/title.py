@@ -17,7 +17,7 @@ def title_of(query: Any, recorded: str = "") -> str:
     """The title of what was asked, from its record; `recorded` is the kind that its records name.
 
     >>> title_of({"tree": {"levels": ["all", "state", "county"], "column": "county", "by": [{"column": "sex"}]}})
-    'Hierarchy of state and county by sex'
+    'Hierarchical counts by state and county, each by sex'
     """
     made = kind_of(query, recorded)
     if made is None or not isinstance(query, Mapping):
@@ -45,7 +45,10 @@ def _tree(query: Mapping[str, Any]) -> str:
     tree = _entry(query, "tree")
     levels = [plain_name(level) for level in tree.get("levels") or () if level != "all"]
     where = condition_text(tree)
-    return f"Hierarchy of {_listed(levels)}{_by(tree.get('by'))}" + (f", where {where}" if where else "")
+    summed = _entry(tree, "measure").get("column")
+    what = f"Hierarchical sums of {plain_name(summed)}" if summed else "Hierarchical counts"
+    by = f"{_by(levels)}, each{split}" if (split := _by(tree.get("by"))) and levels else _by(levels) + split
+    return what + by + (f", where {where}" if where else "")
 
 
 def _flows(query: Mapping[str, Any]) -> str:

@@ -158,13 +158,16 @@ class TrainAsk(Ask):
     hidden: Sequence[int] = option(SIZES, (), help="Sizes of an mlp's hidden layers: 64 or 128,64")
     where: str | Predicate | None = option(CONDITION, None, help="Which rows of the data count")
     examples: int | None = option(
-        WHOLE, None, help="About how many rows there are, if that is public; otherwise a noisy count is bought"
+        WHOLE,
+        None,
+        help="About how many rows there are, if that is public; otherwise leave it out and set probability: a noisy "
+        "count is bought",
     )
     lot: Number | None = option(AMOUNT, None, help="How many examples a step is expected to use")
-    probability: Number | None = option(AMOUNT, None, help="Instead of lot: the chance of an example to be in a step")
+    probability: Number | None = option(AMOUNT, None, help="Instead of lot: the probability of an example in a step")
     steps: int | None = option(WHOLE, None, help="How many steps")
     epochs: Number | None = option(AMOUNT, None, help="Instead of steps: passes over the data (20 by default)")
-    bound: Number = option(AMOUNT, 1.0, help="How long the gradient of one example may be")
+    bound: Number = option(AMOUNT, 1.0, help="Clipping bound: the largest norm of one example's gradient")
     clipping: str | None = _setting(
         TEXT,
         "fixed; normalise: all gradients have about that length; adaptive: the bound follows a quantile of norms",
@@ -203,7 +206,7 @@ class TrainAsk(Ask):
     )
     augment: Any = _setting(CODE, "Makes the copies of an example", here_only=True, shell=False)
     delta: Number | None = option(
-        AMOUNT, None, help="Its delta; by default as large a part of the allotment's", late=True
+        AMOUNT, None, help="Its delta; by default the same share of the allotment's delta as of its epsilon", late=True
     )
     checkpoint: str | Path | None = option(
         FILE, None, help="File to keep the run in, so that it survives a crash", late=True, here_only=True

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.accounting.pld import COARSE, privacy_loss
+from discreet.accounting.words import readable
 from discreet.core.exact import Number, as_written
 from discreet.errors import InputError, Phrase, kind_of
 from discreet.learn.objective import check_labels
@@ -175,4 +176,4 @@ def _begins(array: Any) -> int:
 
 
 def _text(delta: Fraction | None) -> str:
-    return "" if delta is None else f"{float(delta):g}"
+    return "" if delta is None else readable(delta)

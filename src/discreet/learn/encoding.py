@@ -22,13 +22,14 @@ from discreet.data.expression.time import parts_hint
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
 
-__all__ = ["MISSING", "STEPS", "Encoding", "Part", "word_of"]
+__all__ = ["MISSING", "STEPS", "Encoding", "Part", "place_of", "word_of"]
 
 STEPS = 2**20
 """How many steps there are between the bounds of a number."""
 MISSING = -1
 _EXACT = 2**53  # beyond, floats skip whole numbers
 _TRUE, _FALSE = ("true", "t", "1", "yes"), ("false", "f", "0", "no")
+_TRUTHS = {"1": ("1", "True", "true", "TRUE"), "0": ("0", "False", "false", "FALSE")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,11 @@ class Part:
     column: Column
     read: tuple[tuple[str, Column], ...] = ()
     """The columns that it is computed of, where it is an expression."""
+
+    @property
+    def stored(self) -> list[str]:
+        """The columns of a table in hand that it takes."""
+        return [name for name, _ in self.read] or [self.name]
 
     @property
     def numeric(self) -> bool:
@@ -138,8 +144,8 @@ class Part:
             return MISSING
         match column:
             case Category(values=values):
-                word = word_of(value)
-                return values.index(word) if word in values and not _is_fraction(value) else MISSING
+                place = place_of(value, values)
+                return MISSING if place is None or _is_fraction(value) else place
             case Boolean():
                 word = word_of(value).lower()
                 return 1 if word in _TRUE else 0 if word in _FALSE else MISSING
@@ -187,6 +193,22 @@ def word_of(value: Any) -> str:
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         value = int(value)
     return str(value)
+
+
+def place_of(value: Any, words: Sequence[str]) -> int | None:
+    """Where the word of a value is among declared ones, from that value alone; None if it is none of them.
+
+    A yes is True, 1 or 1.0, whichever the others of its column make a table hold: the first word for any of these.
+
+    >>> place_of(True, ["no", "1"]), place_of(1.0, ["True"]), place_of("True", ["1"])
+    (1, 0, None)
+    """
+    word = word_of(value)
+    if isinstance(value, (bool, np.bool_)):
+        word = str(int(value))
+    if isinstance(value, str) or word not in _TRUTHS:
+        return words.index(word) if word in words else None
+    return min((words.index(one) for one in _TRUTHS[word] if one in words), default=None)
 
 
 def _is_fraction(value: Any) -> bool:

@@ -13,11 +13,12 @@ from statistics import NormalDist
 from typing import Any
 
 from discreet.errors import InputError, Phrase
-from discreet.learn.encoding import word_of
+from discreet.learn.encoding import place_of, word_of
 
-__all__ = ["GroupAccuracy", "accuracies", "columns_of", "group_label"]
+__all__ = ["GroupAccuracy", "accuracies", "columns_of", "group_label", "group_place"]
 
 _SURE = NormalDist().inv_cdf(0.975)
+_MISSING = "missing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,18 @@ def group_label(value: Any) -> str:
     ('1', 'f', 'missing')
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "missing"
+        return _MISSING
     return word_of(value)
+
+
+def group_place(value: Any, groups: Sequence[str]) -> int | None:
+    """Where the group of a row is among those that are declared, from its own value alone; None if it is in none.
+
+    >>> group_place(1.0, ["False", "True"]), group_place(True, ["False", "True"]), group_place(None, ["missing"])
+    (1, 1, 0)
+    """
+    label = group_label(value)
+    return place_of(label if label == _MISSING else value, groups)
 
 
 def accuracies(truth: Sequence[Any], predicted: Sequence[Any], groups: Sequence[Any]) -> tuple[GroupAccuracy, ...]:

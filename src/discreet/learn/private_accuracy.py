@@ -22,7 +22,7 @@ from discreet.core.wire import Json, loss_to_json
 from discreet.errors import InputError, Phrase, kind_of
 from discreet.learn.account import LedgerAccount
 from discreet.learn.estimators.plan import FitPrice, Noise, claim_text, read_claim, read_price
-from discreet.learn.group_accuracy import GroupAccuracy, columns_of, group_label
+from discreet.learn.group_accuracy import GroupAccuracy, columns_of, group_label, group_place
 from discreet.ledger.budget import Allotment
 
 if TYPE_CHECKING:
@@ -173,9 +173,9 @@ class AccuracyOffer:
         """Spend, open, count, record. `BudgetError` where it costs more than is left: nothing is read then."""
         plan = self.plan
         encoding = plan.model.encoding
-        names = (*(one.name for one in encoding.features), plan.model.target, plan.by) if encoding is not None else ()
+        read = [name for part in encoding.parts for name in part.stored] if encoding is not None else []
         with self.account.opened() as ledger:
-            rows = _Judged(self.rows, tuple(dict.fromkeys(names)))
+            rows = _Judged(self.rows, tuple(dict.fromkeys([*read, plan.by])))
             answer = self.account.charge(plan, rows, ledger, self._aim, _ONE_ROW)
         recorded = cast("dict[str, Any]", answer.result)
         noisy, off, paid = unpack(recorded["noisy"]), plan.off(), claim_text(read_claim(plan.price))
@@ -225,16 +225,15 @@ def right_and_wrong(model: ModelRelease, rows: Any, by: str, groups: Sequence[st
     """How many rows of each group the model is right about, and how many not: in turn, all groups.
 
     Rows without a true answer count nowhere. What one row counts as does not depend on how a column is held: whole
-    numbers become floats where one of them is missing. Rows are judged one by one: how floats are added up for one must
-    not depend on how many others there are.
+    numbers, and yes and no, become floats where one of them is missing. Rows are judged one by one: how floats are
+    added up for one must not depend on how many others there are.
     """
     if model.encoding is None:
         raise InputError.refused("model", model.described["name"], "does not predict the classes of a table")
     truth, (labels,) = model.encoding.truths(rows), columns_of(rows, by)
-    places = {group: 2 * place for place, group in enumerate(groups)}
     counts = np.zeros(2 * len(groups), np.int64)
     for true, told, label in zip(truth, model.predict_each(rows), labels, strict=True):
-        cell = places.get(group_label(label))
-        if cell is not None and true is not None:
-            counts[cell + (told != true)] += 1
+        place = group_place(label, groups)
+        if place is not None and true is not None:
+            counts[2 * place + (told != true)] += 1
     return counts

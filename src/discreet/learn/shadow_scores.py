@@ -47,8 +47,9 @@ class Lira:
     def advantage(self) -> float:
         """Detections minus false alarms, at the threshold where that is most."""
         order = np.argsort(-self.scores, kind="stable")
-        inside = self.members[order]
-        return float((np.cumsum(inside) / inside.sum() - np.cumsum(~inside) / (~inside).sum()).max(initial=0.0))
+        inside, last = self.members[order], np.append(np.diff(self.scores[order]) != 0, True)
+        gain = np.cumsum(inside) / inside.sum() - np.cumsum(~inside) / (~inside).sum()
+        return float(gain[last].max(initial=0.0))  # equal scores are on one side of every threshold
 
 
 def score_first(losses: Any, inside: Any) -> Lira:

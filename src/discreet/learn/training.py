@@ -245,8 +245,11 @@ def check_training(ask: TrainAsk, schema: Schema) -> CheckedTrain:
     examples, lot, probability = ask.examples, ask.lot, ask.probability
     if examples is None:
         if lot is not None or probability is None:
-            hint = "The true number of rows is private: declare about how many there are, or the probability alone."
-            raise InputError("examples", None, "given with lot, unless a probability is, and a count is bought", hint)
+            hint = (
+                "The true number of rows is private. If it is not known to the public, set the probability that a row "
+                "is in a step, such as 0.02: then a noisy count of the rows is part of the price."
+            )
+            raise InputError("examples", None, "given: about how many rows there are", hint)
         asked |= _lasting(as_written(probability, "probability"), ask, asked)
     else:
         if lot is not None and probability is not None:

@@ -114,6 +114,11 @@ class Ledger:
         """Let go of idle connections; the ledger can still be used."""
         self._store.close()
 
+    def take_over(self, other: Ledger) -> None:
+        """Hold what was declared on another object for this same ledger, and close that one."""
+        self._declared.update(other._declared)
+        other.close()
+
     def version_of(self, data: object) -> DataVersion:
         """Which version of the data a charge made now would name. Nothing of the data is opened."""
         if not isinstance(data, Versioned):

@@ -161,6 +161,11 @@ def _translated() -> Iterator[None]:
             "same release id: it is not charged twice."
         ) from None
     except sqlite3.DatabaseError as error:
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
+            raise LedgerError(
+                "This file is no ledger, or its beginning is damaged (SQLite: file is not a database). Name the "
+                "ledger; restore one that is damaged from a backup, and leave its .head file as it is."
+            ) from None
         raise LedgerError(
             f"The ledger file is damaged or refuses the change (SQLite: {error}). Restore it from a backup, leave "
             "its .head file as it is, and run `discreet ledger verify`."

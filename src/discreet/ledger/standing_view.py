@@ -43,7 +43,7 @@ def budget_meter(standing: Standing, *, named: bool = False, several: bool = Fal
 
 def standing_table(standing: Sequence[Standing], caption: str = "Allotments") -> Table:
     """Every allotment: how it is counted, its cap, what is spent and what is left."""
-    head = ("Allotment", "Counted as", "Cap", "Spent", "Left")
+    head = ("Allotment", "Counted as", "Budget", "Spent", "Left")
     rows = [
         (
             one.allotment.name,

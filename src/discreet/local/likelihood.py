@@ -23,7 +23,9 @@ __all__ = ["Likeliest", "likeliest", "likeliest_shares", "rates"]
 
 Floats = NDArray[np.float64]
 _GAP = 0.01  # of a logarithm: what a likelihood ratio test would never see
-_STEPS = 4000
+_ROUNDS = 200
+_JOIN = 50  # columns that may join in a round
+_LEAST_STRIDE = 1e-9
 _CELLS = 1 << 24
 
 
@@ -37,7 +39,7 @@ class Likeliest:
 
 @typed
 def likeliest(mechanism: Oracle, reports: Any, times: Integers | None = None) -> Likeliest:
-    """The likeliest shares of the categories, by expectation maximisation.
+    """The likeliest shares of the categories: where expectation maximisation would end.
 
     >>> from discreet.local import GRR
     >>> likeliest(GRR(3, epsilon=1), [0] * 90 + [1] * 10).shares.round(2).tolist()
@@ -63,32 +65,58 @@ def rates(mechanism: Oracle, reports: Any) -> Floats:
 def likeliest_shares(table: Floats, times: Floats, *, gap: float = _GAP) -> Likeliest:
     """The mixture of the columns that makes rows, each so many times, likeliest.
 
-    Expectation maximisation, each third step leaping ahead (squared extrapolation) where that is likelier.
+    The constrained Newton method (Wang 2007): only columns that may have a share are worked on. In each round the
+    steepest others join them, the logarithm is replaced by its square approximation, whose best shares are found by
+    nonnegative least squares, and a step towards these is taken that makes the reports likelier.
     """
-    n = float(times.sum())
+    n, columns = float(times.sum()), table.shape[1]
     if not len(table) or n <= 0:
         raise InputError("reports", Phrase("none"), "at least one report")
-
-    def slopes(shares: Floats) -> Floats:
-        return np.asarray(table.T @ (times / (table @ shares)) / n)
-
-    def likelihood(shares: Floats) -> float:
-        with np.errstate(divide="ignore"):
-            return float(times @ np.log(table @ shares))
-
-    shares = np.full(table.shape[1], 1 / table.shape[1])
-    left = np.inf
-    for _ in range(_STEPS):
-        steep = slopes(shares)
-        left = n * (float(steep.max()) - 1)  # concave: no shares are likelier by more than this
+    weights = np.sqrt(times / n)
+    shares, steep = np.zeros(columns), table.T @ (times / table.mean(axis=1)) / n
+    shares[np.argsort(-steep)[:_JOIN]] = 1 / min(_JOIN, columns)
+    best, left = shares, np.inf
+    for _ in range(_ROUNDS):
+        mixed = table @ shares
+        steep = table.T @ (times / mixed) / n
+        if (above := n * (float(steep.max()) - 1)) < left:  # concave: no shares are likelier by more than this
+            best, left = shares, above
         if left <= gap:
             break
-        once = shares * steep
-        twice = once * slopes(once)
-        move, bend = once - shares, twice - 2 * once + shares
-        size = float(np.sqrt((bend**2).sum()))
-        leap = min(-1.0, -float(np.sqrt((move**2).sum())) / size) if size > 1e-15 else -1.0
-        ahead = np.maximum(shares - 2 * leap * move + leap**2 * bend, 0)
-        ahead /= ahead.sum()
-        shares = ahead if likelihood(ahead) >= likelihood(twice) else twice
-    return Likeliest(shares, max(0.0, left))
+        joining = np.argsort(-steep)[:_JOIN]
+        at = np.union1d(np.flatnonzero(shares), joining[steep[joining] > 1])
+        target = _best_of_square(table[:, at] / mixed[:, None], weights)
+        if target is None:
+            break
+        move = np.zeros(columns)
+        move[at] = target - shares[at]
+        stride = _stride(table @ move / mixed, times / n, float(steep @ move))
+        if not stride:
+            break
+        shares = np.maximum(shares + stride * move, 0)
+        shares /= shares.sum()
+    return Likeliest(best, max(0.0, left))
+
+
+def _best_of_square(slopes: Floats, weights: Floats) -> Floats | None:
+    """The shares with the least square sum of weights (slopes shares - 2): of those that add up to one, by scaling."""
+    from scipy.optimize import nnls
+
+    small = np.linalg.qr((slopes - 2) * weights[:, None], mode="r")  # the same squares with fewer rows
+    added = np.vstack([small, np.ones(slopes.shape[1])])
+    try:
+        found, _ = nnls(added, np.append(np.zeros(len(small)), 1.0), maxiter=30 * slopes.shape[1])
+    except RuntimeError:  # it went round in circles: the caller stops where it is
+        return None
+    return np.asarray(found / found.sum())
+
+
+def _stride(change: Floats, parts: Floats, slope: float) -> float:
+    """How far to go, a whole step or halves of it, so that a third of what the slope promises is gained; 0: nowhere."""
+    stride = 1.0
+    with np.errstate(divide="ignore"):
+        while stride > _LEAST_STRIDE:
+            if float(parts @ np.log1p(stride * change)) >= stride * slope / 3:
+                return stride
+            stride /= 2
+    return 0.0

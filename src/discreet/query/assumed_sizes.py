@@ -42,6 +42,9 @@ def _numbers(sizes: Any, regions: Sequence[str]) -> Any:
     if isinstance(sizes, Mapping):
         known = {region_name(region): size for region, size in sizes.items()}
         missing = [region for region in regions if region not in known]
+        if missing == [""]:
+            hint = "Group it by a column: a decision is about groups."
+            raise InputError("sizes", Phrase("a question without groups"), "numbers for the groups of a question", hint)
         if missing:
             raise InputError("sizes", Phrase(f"none for {missing[0]}"), "a number for each group")
         sizes = [known[region] for region in regions]

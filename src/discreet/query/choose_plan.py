@@ -101,7 +101,10 @@ class ChoosePlan(QuestionPlan):
         on that is little."""
         shape = f"Releases one of {len(self.candidates.labels):,} options, and no score."
         needed = {share: rows_needed(self._behind, share * self.candidates.each) for share in _SHARES}
-        sizes = ", ".join(f"{percent(float(share))} from {rows:,} rows on" for share, rows in needed.items())
+        sizes = ", ".join(
+            f"{percent(float(share))} from {rows:,} {'row' if rows == 1 else 'rows'} on"
+            for share, rows in needed.items()
+        )
         note = f"Behind the best by at most this share of the largest possible score: {sizes}."
         made = explained(self, [shape], [*(each.text for each in self.notes), note])
         facts = {**made.facts, "rows_needed": {f"{float(share):g}": rows for share, rows in needed.items()}}
@@ -115,7 +118,7 @@ class ChoosePlan(QuestionPlan):
     def expected(self) -> list[Accuracy]:
         """How far behind the best option the one that is named may be, whatever the data."""
         behind = float(self._behind * self.candidates.step)
-        unit = "point of score" if behind == 1 else "points of score"
+        unit = "point of score" if math.ceil(behind) == 1 else "points of score"  # it is shown rounded up
         return [Accuracy(OPTION, self.mechanism, behind, unit=unit, of="shortfall")]
 
     def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:

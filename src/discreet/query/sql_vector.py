@@ -22,7 +22,7 @@ def clipped_mean(column: str, vector: list[str], norm: str) -> str:
 def with_vectors(tree: Any) -> Any:
     """A statement in which such means are VECTOR_MEAN(coordinate, length, vector), where all coordinates are asked for.
 
-    Where one is missing they stay means of one number each: nobody asked for the vector.
+    Where one is missing, or is squared twice, they stay means of one number each: nobody asked for the vector.
     """
     from sqlglot import exp
 
@@ -34,7 +34,8 @@ def with_vectors(tree: Any) -> Any:
             key = (rows, str(float(norm.this)), *(each.sql() for each in vector))
             vectors.setdefault(key, []).append((node, parts))
     for key, found in vectors.items():
-        if {parts[0].sql() for _, parts in found} == {*key[2:]} and len({*key[2:]}) > 1:
+        coordinates = {*key[2:]}
+        if {parts[0].sql() for _, parts in found} == coordinates and len(coordinates) == len(key) - 2 > 1:
             for node, (coordinate, norm, vector) in found:
                 made = [coordinate.copy(), norm.copy(), *(each.copy() for each in vector)]
                 node.replace(exp.Anonymous(this="VECTOR_MEAN", expressions=made))

@@ -88,10 +88,11 @@ class Averages(AttackResult):
     def details(self) -> list[str]:
         """What follows from the averages, alone and with what is known; and under a budget."""
         counted = f"{'more than ' if self.more else ''}{self.fit:,} {'set' if self.fit == 1 else 'sets'} of ages"
-        lines = [f"{counted} fit the averages. From them alone follows: {_listed(self.alone)}."]
+        verb = "fits" if self.fit == 1 and not self.more else "fit"
+        lines = [f"{counted} {verb} the averages. From them alone follows: {_listed(self.alone)}."]
         if self.known:
             known = {name: self.ages[name] for name in self.ages if name not in self.known}
-            lines.append(f"Who knows also {_listed(self.known)} knows: {_listed(known)}.")
+            lines.append(f"A reader who also knows that {_listed(self.known)} learns that {_listed(known)}.")
         if self.private is not None:
             lines.append(
                 f"The same averages under epsilon = {self.epsilon:g} for all of them are off by up to "
@@ -103,7 +104,7 @@ class Averages(AttackResult):
 
     def conclusion(self) -> str:
         """What limits what averages say together."""
-        exact = f"{len(self.ages):,} of {len(self.people):,} exact ages are known to who reads a few rounded averages"
+        exact = f"A few rounded averages reveal {len(self.ages):,} of {len(self.people):,} exact ages"
         if self.private is None:
             return f"{exact}."
         return (

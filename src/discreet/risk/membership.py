@@ -65,8 +65,9 @@ class Membership:
         """In words."""
         few = max(0.01, min(rate for rate in self.accused if rate * self.others >= 1 or rate == self.accused[-1]))
         return (
-            f"Told apart {self.members:,} members and {self.others:,} others: accusing {few:.0%} of others falsely, "
-            f"the attack names {self.at(few):.1%} of members (area {self.area:.3f}, advantage {self.advantage:.1%})."
+            f"{self.members:,} members and {self.others:,} non-members: at a false positive rate of {few:.0%}, "
+            f"the attack identifies {self.at(few):.1%} of the members (AUC {self.area:.3f}, "
+            f"advantage {self.advantage:.1%})."
         )
 
     def __str__(self) -> str:

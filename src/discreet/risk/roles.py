@@ -87,7 +87,19 @@ _WORDS = {
             "nationality",
             "citizenship",
         ),
-        *("race", "ethnicity", "ethnic", "language", "marital", "married", "relationship", "household", "children"),
+        *(
+            "race",
+            "ethnicity",
+            "ethnic",
+            "ethn",
+            "hispanic",
+            "language",
+            "marital",
+            "married",
+            "relationship",
+            "household",
+            "children",
+        ),
         *(
             "family",
             "education",
@@ -101,7 +113,7 @@ _WORDS = {
             "industry",
         ),
         *("employer", "workclass", "department", "height", "weight", "admission", "admitted", "discharge", "visit"),
-        *("lat", "lon", "latitude", "longitude", "location", "home", "veteran", "hours"),
+        *("lat", "lon", "latitude", "longitude", "location", "home", "residence", "veteran", "hours"),
     ),
     SENSITIVE: (
         *("diagnosis", "disease", "illness", "condition", "dx", "icd", "hiv", "result", "treatment", "drug"),
@@ -126,7 +138,7 @@ _WORDS = {
 }
 _ID = re.compile(r"(^|[_\W])(id|ids|nr|no|number|code|key|pseudonym|record)$")
 _WHO = re.compile(
-    r"(^|[_\W])(person|patient|customer|client|user|member|subject|respondent|employee|pupil|student)([_\W]?(id|nr|no|number|key|code))?$"
+    r"(^|[_\W])(person|patient|customer|client|user|member|subject|respondent|participant|individual|employee|pupil|student)([_\W]?(id|nr|no|number|key|code))?$"
 )
 _FEW = 20  # different people at least, for a column to be taken for the person
 
@@ -163,6 +175,10 @@ def guess_roles(
     named |= dict.fromkeys(sensitive or (), (SENSITIVE, "named by you"))
     named |= {} if person is None else {person: (DIRECT, "the person, named by you")}
     found = [_role(name, column, records.rows, named.get(name)) for name, column in records.columns.items()]
+    if person is None and not any("--person" in one.why for one in found):
+        found = [
+            _repeated(one, records, found) if one.role == OTHER and one.name not in named else one for one in found
+        ]
     asked = [role for role, names in ((QUASI, quasi), (SENSITIVE, sensitive)) if names is not None]
     found = [_demote(one, named) if one.role in asked else one for one in found]
     if quasi is not None:
@@ -173,6 +189,46 @@ def guess_roles(
         why = "nothing says that an outsider does not know it"
         found = [_changed(one, QUASI, why) if one in others else one for one in found]
     return tuple(found)
+
+
+def _repeated(one: ColumnRole, records: Records, roles: list[ColumnRole]) -> ColumnRole:
+    """The same column, or the one that identifies people, where rows look like several occasions of each of many.
+
+    Its values number things of which most have several rows; another column of few values tells the rows of each
+    apart (the occasion: a year, a visit), and a third one is the same in all rows of each (what does not change).
+    """
+    column = records[one.name]
+    if one.constant or one.distinct < _FEW or 2 * one.distinct > records.rows or not _numbers_or_text(column):
+        return one
+    there = np.arange(records.rows) if column.values[-1] is not None else np.flatnonzero(column.codes < column.size - 1)
+    whose = column.codes[there].astype(np.int64)
+    sizes = np.bincount(whose)
+    sizes = sizes[sizes > 0]
+    if 2 * np.count_nonzero(sizes > 1) < len(sizes):
+        return one
+    occasions, settled = [], []
+    for other in roles:
+        if other.name == one.name or other.constant:
+            continue
+        codes = records[other.name].codes[there]
+        pairs = len(np.unique(whose * records[other.name].size + codes))
+        if pairs == len(there) and sizes.max() <= other.distinct < one.distinct:
+            occasions.append(other)
+        if pairs == len(sizes) and other.distinct < one.distinct:
+            settled.append(other)
+    if not occasions or not settled:
+        return one
+    occasion = min(occasions, key=lambda other: other.distinct).name
+    why = f"several rows of each value, one for each {occasion}, and the same {settled[0].name} in all: see --person"
+    return _changed(one, DIRECT, why)
+
+
+def _numbers_or_text(column: CodedColumn) -> bool:
+    return not column.ordered or all(_whole(value) for value in column.values if value is not None)
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
 
 
 def _demote(one: ColumnRole, named: dict[str, tuple[str, str]]) -> ColumnRole:
@@ -203,7 +259,7 @@ def _guess(name: str, values: list[Any], rows: int, ordered: bool) -> tuple[str,
             if _mostly(pattern, looked):
                 return DIRECT, f"holds {what}"
     words = _words(name)
-    whole = all(isinstance(value, int) or (isinstance(value, float) and value.is_integer()) for value in values)
+    whole = all(_whole(value) for value in values)
     if (word := next((word for word in words if word in _WORDS[DIRECT]), "")) and (text or whole):
         return DIRECT, f'called "{word}"'
     if unique and (whole or text) and _ID.search(_snake(name)):

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 _WIDTH = 640
-_ROW, _HEAD, _AXIS = 42, 30, 26
+_ROW, _HEAD, _AXIS, _NAME = 42, 30, 26, 20  # of a row, the names take the upper part
 _LETTERS = 60
 
 
@@ -72,12 +72,15 @@ def bars(
     axis = scale if scale is not None else axis_of(data, zero=not points)
     marks = axis.ticks()
     top = sum(_ROW + (_HEAD if bar.heading else 0) for bar in data)
-    parts = [*grid_lines(axis, marks, top), *tick_labels(axis, marks, ticks or compact, top)]
+    parts = [*tick_labels(axis, marks, ticks or compact, top)]
     y = 0
-    for bar in data:
+    for place, bar in enumerate(data):
         if bar.heading:
             parts.append(element("text", {"class": "title", "x": 0, "y": y + 20}, shorten(bar.heading, _LETTERS)))
             y += _HEAD
+        if bar.heading or not place:
+            below = next((index for index, other in enumerate(data) if index > place and other.heading), len(data))
+            parts += grid_lines(axis, marks, _ROW * (below - place), start=y, gap=_NAME, every=_ROW)
         parts.append(_unknown(bar, y, unknown) if bar.value is None else _row(bar, bar.value, axis, y, format, points))
         y += _ROW
     rows = [[_named(bar), *bar_cells(bar, format, unknown)] for bar in data]
@@ -166,8 +169,12 @@ def bar_body(axis: Scale, value: float, middle: float, thick: float, colour: str
     return element("rect", {"class": f"bar {colour}", **body, **across})
 
 
-def grid_lines(axis: Scale, marks: Sequence[float], height: float) -> list[Markup]:
-    """Lines at round numbers."""
+def grid_lines(
+    axis: Scale, marks: Sequence[float], height: float, *, start: float = 0, gap: float = 0, every: float = 0
+) -> list[Markup]:
+    """Lines at round numbers, which leave out the first `gap` of `every` so many: the letters of names."""
+    ends = {"y1": start, "y2": start + height + (0 if gap else 4)}
+    broken = {"stroke-dasharray": f"{every - gap:g} {gap:g}", "stroke-dashoffset": f"{every - gap:g}"} if gap else {}
     return [
         element(
             "line",
@@ -175,8 +182,8 @@ def grid_lines(axis: Scale, marks: Sequence[float], height: float) -> list[Marku
                 "class": "zero" if mark == 0 else "gridline",
                 "x1": axis.percent(mark),
                 "x2": axis.percent(mark),
-                "y1": 0,
-                "y2": height + 4,
+                **ends,
+                **broken,
             },
         )
         for mark in marks

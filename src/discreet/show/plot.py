@@ -12,6 +12,7 @@ __all__ = ["SERIES", "Axis", "Plot", "key", "legend"]
 
 SERIES = 6
 """How many colours series have; further ones begin again."""
+_LEGEND_LETTERS, _LETTER, _PHONE = 22, 6.6, 310  # of a name in a legend, the width of a letter, and of a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +80,34 @@ class Plot:
 
 
 def legend(names: Sequence[str]) -> tuple[int, list[Markup]]:
-    """What the colours of series mean, in two columns above a fluid picture: their height, and their parts."""
+    """What the colours of series mean, above a fluid picture: their height, and their parts.
+
+    They stand side by side as far as a phone has room, or in two columns where that takes fewer lines.
+    """
+    spots, lines = _side_by_side([min(len(name), _LEGEND_LETTERS) for name in names])
+    if lines > -(-len(names) // 2):
+        spots = [(("0%", "50%")[index % 2], index // 2) for index in range(len(names))]
+        lines = spots[-1][1] + 1
     parts = []
-    for index, name in enumerate(names):
-        x, y = ("0%", "50%")[index % 2], 18 * (index // 2) + 8
+    for index, (name, (x, line)) in enumerate(zip(names, spots, strict=True)):
+        y = 18 * line + 8
         swatch = element("rect", {"class": f"bar s{index % SERIES}", "y": y - 5, "width": 14, "height": 10, "rx": 2})
-        text = element("text", {"class": "tick", "x": 21, "y": y + 4}, shorten(name, 22))
+        text = element("text", {"class": "tick", "x": 21, "y": y + 4}, shorten(name, _LEGEND_LETTERS))
         parts.append(element("svg", {"x": x, "overflow": "visible"}, swatch, text))
-    return 18 * -(-len(names) // 2) + 12, parts
+    return 18 * lines + 12, parts
+
+
+def _side_by_side(lengths: Sequence[int]) -> tuple[list[tuple[str, int]], int]:
+    """Where names of so many letters stand one after the other, and how many lines they take."""
+    spots: list[tuple[str, int]] = []
+    x, line = 0.0, 0
+    for length in lengths:
+        wide = 21 + _LETTER * length + 22
+        if x and x + wide > _PHONE:
+            x, line = 0.0, line + 1
+        spots.append((f"{x:g}", line))
+        x += wide
+    return spots, line + 1
 
 
 def key(names: Sequence[tuple[str, str]], x: float, y: float) -> list[Markup]:

@@ -34,7 +34,7 @@ def tiles(
     """Numbers in the cells of a table, the larger the darker; a value of None is `unknown`, and drawn as an outline.
 
     >>> tiles("People", ["Kent"], ["f", "m"], [[Bar("", 12, 10, 14), Bar("", None)]]).height
-    54.0
+    76.0
     """
     if not rows or not columns or len(cells) != len(rows) or any(len(line) != len(columns) for line in cells):
         raise InputError("cells", len(cells), f"a row for each of {len(rows)} names with a cell for each column")
@@ -64,6 +64,11 @@ def tiles(
     table = Table.of(["", *columns], shown, title)
     said = f"A heat map of {len(rows)} by {len(columns)} groups"
     height = top + _ROW * len(rows) + 6
+    if any(bar.value is None for bar in known):
+        swatch = element("rect", {"class": "none", "x": 0.5, "y": -9, "width": 20, "height": 12, "rx": 2})
+        words = element("text", {"class": "tick", "x": 28, "y": 1}, unknown)
+        outside.append(element("svg", {"x": f"{_LEFT}%", "y": height + 14, "overflow": "visible"}, swatch, words))
+        height += 22
     parts = (element("svg", area, *inside), *outside)
     return Picture(title, _WIDTH, height, parts, said, fluid=True, kind="tiles", table=table)
 

@@ -39,8 +39,8 @@ def draw_map(
     levels, unit = _fitting(editions), max(map(map_unit, editions))
     left_out = release.levels[levels:]
     sentence = (
-        f"Every number carries noise that hides any one unit of {release.dataset!r} (cost {release.cost}); "
-        "post-processing did not read the data again."
+        f"Every number has noise added to it, which hides any one protected unit of {release.dataset!r} (cost "
+        f"{release.cost}); what was computed from the noisy numbers did not read the data again."
     )
     if left_out:
         sentence += f" This page leaves out the level {' and the level '.join(left_out)}: the files have it."

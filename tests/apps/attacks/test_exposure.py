@@ -21,7 +21,7 @@ def both():
 def test_every_target_is_said_with_what_it_is_good_for():
     first, second = both().details()
     assert first.startswith("A network, no budget (accuracy 90.0%), by LiRA.")
-    assert "A threshold names 11.0% there." in first
+    assert "A threshold identifies 11.0% there." in first
     assert "accuracy 70.0%" in second
 
 
@@ -29,8 +29,8 @@ def test_the_conclusion_has_what_no_attack_exceeds_and_why():
     found = both()
     assert found.most_named == most_named(0.01, 1, 1e-5)
     said = found.conclusion()
-    assert "names 41.0% of members (no budget), and 1.5% under epsilon = 1" in said
-    assert "no attack names more than 2.72% on average: noise covers anyone." in said
+    assert "identifies 41.0% of the members (no budget), and 1.5% under epsilon = 1" in said
+    assert "no attack identifies more than 2.72% on average: noise covers anyone." in said
     assert found.to_dict()["most"] == found.targets[0].found.at_most(1, 1e-5)
 
 

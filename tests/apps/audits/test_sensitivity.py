@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 import discreet.query.plan
-from discreet.apps.audits.sensitivity import audit_question
+from audit_cases import check
+from discreet.apps.audits.sensitivity import Sensitivity as Outcome
+from discreet.apps.audits.sensitivity import Witness, audit_question, page, summary
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours, Unit
 from discreet.curator.question import Question
@@ -66,3 +68,22 @@ def test_discovered_groups_are_refused():
         audit_question(PEOPLE, ask, pairs=2)
     with pytest.raises(InputError, match="pairs"):
         audit_question(PEOPLE, priced(TOTAL), pairs=0)
+
+
+def test_many_questions_are_a_table_a_sentence_and_a_page():
+    whole, less = Outcome(60, 1.0), Outcome(60, 0.9)
+    fault = Outcome(3, 1.0, Witness("Q", "told apart by 2 times what is charged", ({"age": 1},), "with 1 row more"))
+    assert whole.row("a")[2:] == ["100%", "anything", "no violation"]
+    assert less.row("b")[3].startswith("more than 10%")
+    assert fault.row("c")[3:] == ["-", "VIOLATED"]
+    fine = {"a": whole, "SELECT <b>": less}
+    assert "2 questions on 120 pairs" in summary(fine)
+    assert "No private row was read" in summary(fine)
+    assert "told apart by 2 times" in summary({**fine, "c": fault})
+    check(page(fine, "Sensitivity"))
+    assert "SELECT &lt;b&gt;" in page(fine, "Sensitivity")
+    shown = page({**fine, "c": fault}, "Sensitivity")
+    check(shown)
+    assert 'class="alert"' in shown
+    assert less.to_dict()["would_catch_too_small_by"] == pytest.approx(0.1)
+    assert fault.to_dict()["would_catch_too_small_by"] is None

@@ -58,7 +58,7 @@ def test_membership_is_shown_of_models_and_of_rows(tmp_path, capsys, monkeypatch
     assert drawn.read_text().startswith("<svg")
     code, out, _ = run(capsys, "attack", "membership", "--of", "rows", "--epsilon", 2)
     assert code == 0
-    assert "no attack names more than" in out
+    assert "no attack identifies more than" in out
     assert asked == [(200, 1.0, {"shadows": 9}), (200, 2.0, {})]
     assert run(capsys, "attack", "membership", "--of", "shoes")[0] == 2
 
@@ -71,7 +71,7 @@ def test_membership_is_judged_of_a_file_of_ones_own(tmp_path, capsys):
     line = ("attack", "membership", "--scores", scores, "--epsilon", "ln3", "--delta", 0.001, "--picture", drawn)
     code, out, _ = run(capsys, *line)
     assert code == 0
-    assert "names 46.0% of members; no attack on what was made under epsilon = 1.09861" in out
+    assert "identifies 46.0% of the members; no attack on what was made under epsilon = 1.09861" in out
     assert "the most that epsilon = 1.09861 allows" in drawn.read_text()
     for wrong in (("--people", 100), ("--module", "mine.py"), ("--delta", 2)):
         assert run(capsys, *line, *wrong)[0] == 2

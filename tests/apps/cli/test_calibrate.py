@@ -75,3 +75,39 @@ def test_a_choice_is_told_with_its_chances_its_error_and_the_rows_it_takes():
     ):
         run("calibrate", "choose", "--epsilon", "1", *wrong, code=2)
     run("calibrate", "choose", "--epsilon", "1", "--options", "3", "--method", "best", code=2)
+
+
+def test_releases_of_a_lecture_are_added_up():
+    """200 times .1: 20 by sums, 9.54 by the textbook, less by the whole law; disjoint parts cost the largest."""
+    many = told("compose", "--epsilon", "0.1", "--times", "200", "--delta", "1e-6")
+    ways = {way["way"]: (way["epsilon"], way["delta"]) for way in many["same_people"]}
+    assert (many["releases"], ways["added up"], many["disjoint"]) == (200, (20, 0), 0.1)
+    assert round(ways["the textbook's advanced composition"][0], 2) == 9.54
+    assert 7 < ways["the least that is proven"][0] <= ways["added up as zCDP"][0] < 9
+    side = run("calibrate", "compose", "--epsilon", "0.1", "--epsilon", "0.2", "--epsilon", "0.1").stdout
+    assert "0.4" in side
+    assert "the largest, epsilon = 0.2" in side
+    mixed = told("compose", "--epsilon", "0.1", "--rho", "0.01", "--delta", "1e-6")
+    assert {way["way"] for way in mixed["same_people"]} == {"added up as zCDP", "the least that is proven"}
+    for wrong in ([], ["--rho", "0.1"], ["--epsilon", "1", "--times", "0"], ["--epsilon", "x"]):
+        run("calibrate", "compose", *wrong, code=2)
+
+
+def test_a_group_is_told_what_it_is_promised():
+    three = told("group", "--epsilon", "1", "--delta", "1e-6", "--people", "3")
+    assert three == {"people": 3, "epsilon": 3, "delta": pytest.approx(1.11073e-5, abs=5e-11)}
+    assert told("group", "--epsilon", "0.1", "--people", "40")["epsilon"] == 4
+    assert told("group", "--rho", "0.1", "--people", "3")["rho"] == pytest.approx(0.9)
+    assert "1.110734e-5" in run("calibrate", "group", "--epsilon", "1", "--delta", "1e-6", "--people", "3").stdout
+    for wrong in (["--epsilon", "1", "--people", "0"], ["--people", "2"], ["--rho", "1", "--delta", "0.1"]):
+        run("calibrate", "group", *wrong, *([] if "--people" in wrong else ["--people", "2"]), code=2)
+
+
+def test_a_prior_may_be_a_percentage():
+    assert told("odds", "--epsilon", "ln3", "--prior", "2%") == told("odds", "--epsilon", "ln3", "--prior", "0.02")
+    assert "200%" in run("calibrate", "odds", "--epsilon", "1", "--prior", "200%", code=2).stderr
+    run("calibrate", "odds", "--epsilon", "1", "--prior", "%", code=2)
+
+
+def test_a_number_of_options_is_refused_by_its_name():
+    assert "--options" in run("calibrate", "choose", "--epsilon", "1", "--options", "0", code=2).stderr

@@ -76,7 +76,7 @@ def test_plans_are_tried_out_before_they_are_paid(folder):
     said, code = plan("--assume", "sizes.csv", "--fund", "1000", "--decide-by", "groups.csv")
     assert code == 0, said
     assert said.startswith(plan()[0].rstrip())
-    assert "would be dealt to others than by true numbers" in said
+    assert "would be misallocated: the true numbers would give it to others" in said
     assert "yes: 1 region" in said
     told = json.loads(plan("--assume", "sizes.csv", "--threshold", "50", "--json")[0])
     assert told["decision"]["columns"]["county"] == ["A1", "A2", "B1"]
@@ -111,6 +111,23 @@ def test_what_is_assumed_must_fit(folder, capsys, text, words, flag):
         main(["plan", "people.csv", "count", "--by", "county", "--epsilon", "0.1", "--assume", "sizes.csv", *words])
     assert ended.value.code == 2
     assert f"`{flag}` must be" in capsys.readouterr().err
+
+
+def test_a_file_without_a_header_is_noticed(folder, capsys):
+    (folder / "sizes.csv").write_text("A1,9\nA2,9\nB1,8\n")
+    asked = ["plan", "people.csv", "count", "--epsilon", "0.1", "--assume", "sizes.csv", "--fund", "1"]
+    with pytest.raises(SystemExit):
+        main([*asked, "--by", "county"])
+    assert "with a header; got sizes.csv, whose first line is A1,9" in capsys.readouterr().err
+    (folder / "sizes.csv").write_text("county,number\nA1,9\nA2,9\nB1,8\n")
+    (folder / "groups.csv").write_text("A1,yes\nA2,no\nB1,no\n")
+    with pytest.raises(SystemExit):
+        main([*asked, "--by", "county", "--decide-by", "groups.csv"])
+    assert "`--decide-by` must be" in (said := capsys.readouterr().err)
+    assert "The first line of groups.csv is taken for its header: A1,yes." in said
+    with pytest.raises(SystemExit):
+        main(asked)
+    assert "a question without groups" in capsys.readouterr().err
 
 
 def test_a_decision_needs_numbers_that_are_assumed(folder, capsys):

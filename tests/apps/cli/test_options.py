@@ -124,3 +124,13 @@ def test_every_function_is_named_in_the_help_of_outputs():
     help_text = options.Outputs.__metadata__[0].help
     for name in ("count", "people", "median", "quantile", "mean(COLUMN"):
         assert name in help_text
+
+
+def test_a_mistake_is_said_by_the_option_that_was_typed(folder):
+    run("ledger", "create")
+    said = run(*["plan", "people.csv", "count", "--by", "sexx", "--epsilon", "0.1"], code=2).stderr
+    assert said.startswith("discreet: `--by` must be a declared column")
+    assert "group_by" not in said
+    said = run(*["plan", "people.csv", "count", "--epsilom", "0.1"], code=2).stderr
+    assert "`--epsilom` is not an option of `" in said
+    assert "Did you mean `--epsilon`? All of them: " in said

@@ -24,7 +24,7 @@ def test_workers_die_the_database_restarts_and_the_ledger_is_what_everybody_was_
     finally:
         drill.close()
     assert {what: count for what, count in found.items() if count} == {}, drill.seen.untrue
-    assert drill.events == {"kill": 2, "refresh": 1, "restart": 1, "rotate": 1}
+    assert drill.events == {"kill": 3, "reload": 1, "refresh": 1, "restart": 1, "rotate": 1}
     assert drill.seen.answers
     assert drill.seen.jobs
     assert drill.seen.budget

@@ -110,7 +110,7 @@ def test_every_key_stands_in_the_guide():
     assert not missing
 
 
-def test_a_worker_serves_what_the_file_says_now_and_what_it_said_before_if_that_cannot_be(folder, caplog):
+def test_a_worker_serves_what_the_file_says_now_and_what_it_said_before_if_that_cannot_be(folder):
     before = read_config(folder / "server.toml").settings
     with before.shared():
         (folder / "server.toml").write_text(FILE.format(port=8000) + MORE)
@@ -120,7 +120,9 @@ def test_a_worker_serves_what_the_file_says_now_and_what_it_said_before_if_that_
         (folder / "server.toml").write_text("[server]\nport = 0\n")
         kept, service = latest(after)
         assert (kept, list(service.curators)) == (after, ["people", "visits"])
-    assert "server.port" in caplog.text
+    (noted,) = [json.loads(line) for line in (folder / "access.log").read_text().splitlines()]
+    assert noted["event"] == "kept"
+    assert "server.port" in noted["problem"]
 
 
 def test_with_a_file_nothing_else_is_said_on_the_command_line(folder):

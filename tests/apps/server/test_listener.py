@@ -2,9 +2,10 @@
 
 import asyncio
 import contextlib
-import inspect
+import os
 import socket
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -13,8 +14,9 @@ pytest.importorskip("uvicorn")
 import uvicorn
 
 from discreet.apps.server.guard import OneLength
-from discreet.apps.server.listener import WORKER_PATIENCE, Timeouts, run
+from discreet.apps.server.listener import run
 from discreet.apps.server.service import Service
+from discreet.apps.server.timeouts import Timeouts
 
 WAIT = 0.3
 
@@ -126,6 +128,7 @@ def test_the_server_has_it_and_old_uploads_go_while_it_runs(monkeypatch, tmp_pat
 
     class Asked:
         workers = 1
+        config = None
 
         def application(self, service, pages):
             return None
@@ -135,31 +138,28 @@ def test_the_server_has_it_and_old_uploads_go_while_it_runs(monkeypatch, tmp_pat
     assert "discreet-uploads" in seen["threads"]
 
 
-def test_a_worker_that_is_slow_to_start_is_not_killed(monkeypatch, tmp_path):
+@pytest.mark.parametrize("number", [1, 3])
+def test_settings_in_a_file_are_read_again_by_one_process_as_by_several(monkeypatch, number):
     seen = {}
-    monkeypatch.setattr("uvicorn.run", lambda app, **how: seen.update(how))
+
+    class Made:
+        def __init__(self, *given):
+            seen["number"], seen["how"] = given[:2]
+
+        def run(self):
+            self.died(2)
+            seen["deaths"] = (Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]) / "deaths").read_text()
+            return False
+
+    monkeypatch.setattr("discreet.apps.server.listener.Workers", Made)
 
     class Asked:
-        workers = 2
+        workers = number
+        config = "server.toml"
         shared = staticmethod(contextlib.nullcontext)
 
-    run(Asked(), Service({}, None, state=tmp_path), worker="module:name")
-    assert uvicorn.Config("module:name", **{name: seen[name] for name in seen if name != "workers"})
-    known = "timeout_worker_healthcheck" in inspect.signature(uvicorn.Config).parameters
-    assert seen.get("timeout_worker_healthcheck") == (WORKER_PATIENCE if known else None)
-    assert WORKER_PATIENCE >= 60
-
-
-def test_an_older_uvicorn_is_not_told_what_it_does_not_know(monkeypatch, tmp_path):
-    seen = {}
-    monkeypatch.setattr("uvicorn.run", lambda app, **how: seen.update(how))
-    monkeypatch.setattr("uvicorn.Config", lambda app, workers=None: None)
-
-    class Asked:
-        workers = 1
-
-        def application(self, service, pages):
-            return None
-
-    run(Asked(), Service({}, None, state=tmp_path))
-    assert "timeout_worker_healthcheck" not in seen
+    with pytest.raises(SystemExit):  # no process could begin
+        run(Asked(), Service({}, None), port=0, worker="module:name")
+    assert seen["number"] == number
+    assert (seen["how"]["app"], seen["how"]["factory"], seen["how"]["http"]) == ("module:name", True, Timeouts)
+    assert seen["deaths"] == "2"

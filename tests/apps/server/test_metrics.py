@@ -111,6 +111,31 @@ def test_processes_count_together():
     assert not os.path.exists(folder)  # noqa: PTH110
 
 
+def test_engines_of_a_process_that_died_run_no_more_and_what_it_counted_stays():
+    begun = "import os; from discreet.apps.server.metrics import Counts; c = Counts(); "
+    busy = begun + "c.refusals.labels('BusyError').inc(); c.engines.set(3); print(os.getpid())"
+    look = begun + "print(c.text().decode())"
+    with metrics.sharing_counts() as folder:
+
+        def told(code):
+            return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+        process = int(told(busy))
+        assert "discreet_engines 3.0" in told(look)
+        metrics.forget_process(process, folder)
+        after = told(look)
+    assert "discreet_engines 0.0" in after
+    assert 'discreet_refusals_total{error="BusyError"} 1.0' in after
+
+
+def test_deaths_of_processes_are_a_figure(service, watched):
+    served, _, token = watched
+    with metrics.sharing_counts() as folder:
+        assert figures(served, token)["discreet_worker_deaths_total",] == 0
+        metrics.note_deaths(2, folder)
+        assert figures(served, token)["discreet_worker_deaths_total",] == 2
+
+
 def test_the_figures_of_budgets_are_those_of_the_ledger(service):
     """What a dashboard shows of budgets is what the records add up to."""
     from fractions import Fraction

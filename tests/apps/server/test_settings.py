@@ -16,6 +16,7 @@ import pytest
 import discreet
 from discreet.errors import BudgetError, DiscreetError, InputError
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.person_total import person_total
 from servers import free_port, place  # noqa: F401
 
 pytest.importorskip("fastapi")
@@ -177,6 +178,27 @@ def test_a_token_for_nothing_is_not_made_where_the_ledger_is_known(folder, monke
     assert len(Tokens("discreet-tokens.db")) == 0
     made = CliRunner().invoke(app, ["token", "create", "ann", "--allotment", "team", "--ledger", ".discreet/ledger.db"])
     assert made.exit_code == 0
+
+
+def test_datasets_on_one_ledger_share_it(folder, monkeypatch):
+    (folder / "visits.toml").write_text(TOML.replace('"people"', '"visits"'))
+    (folder / "visits.csv").write_text("age,county\n20,Ash\n")
+    (folder / "other").mkdir()
+    (folder / "other" / "stays.toml").write_text(TOML.replace('"people"', '"stays"'))
+    (folder / "other" / "stays.csv").write_text("age,county\n20,Ash\n")
+    Ledger.open(folder / "other" / ".discreet" / "ledger.db", create=True).close()
+    monkeypatch.chdir(folder)
+    tables = (Served("people.csv"), Served("visits.csv", ledger="./.discreet/../.discreet/ledger.db"))
+    served = (*tables, Served("other/stays.csv"))
+    service = Settings(served, tokens="discreet-tokens.db", jobs="jobs.db").service()
+    assert service.curators["people"].ledger is service.curators["visits"].ledger
+    assert len(service.ledgers) == len(service.queues) == 2
+    assert service.ledgers[0].datasets() == ()  # a budget is opened with the first charge
+    for name in service.curators:
+        service.curators[name].table().agg(n=discreet.count()).plan(epsilon=0.5, allotment="team").release()
+        assert service.curators[name].standing()[0].left.amount == Fraction(1, 2)
+    total = person_total(service.ledgers)  # one ledger twice is refused
+    assert [one.dataset for one in total.datasets] == ["people", "visits", "stays"]
 
 
 def test_workers_share_the_rate_and_what_they_are_told_is_private(folder, monkeypatch):

@@ -139,7 +139,9 @@ def test_questions_that_cannot_be_estimated_by_another_are_named():
 @pytest.mark.parametrize(
     ("how", "told"),
     [
-        ({"by": "hours"}, "kind binary or choice"),
+        ({"by": "hours"}, "kind binary or choice; got 'hours'.$"),
+        ({"weights": "peple"}, "beside the answers: .*Did you mean `people`"),
+        ({"cross": (("pills",),)}, "such as pills,reason; got pills"),
         ({"by": "nothing"}, "--by"),
         ({"by": "token"}, "of your own"),
         ({"weights": "pills"}, "not a question"),

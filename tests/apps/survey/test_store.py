@@ -73,7 +73,7 @@ def test_nothing_is_made_by_looking(tmp_path):
     with pytest.raises(InputError, match="a file of reports"):
         open_reports(str(tmp_path / "other.db"), DIGEST, create=False)
     (tmp_path / "junk.db").write_bytes(b"not a database, by any means" * 100)
-    with pytest.raises(DiscreetError, match="cannot be used"):
+    with pytest.raises(DiscreetError, match="no store of reports"):
         open_reports(str(tmp_path / "junk.db"), DIGEST, create=False)
     with pytest.raises(InputError, match="folder that exists"):
         open_reports(str(tmp_path / "no" / "such" / "x.db"), DIGEST)

@@ -28,6 +28,22 @@ def test_names_in_a_message_are_code_and_everything_else_is_text(service):
     assert shown == "<code>pay</code> must be &lt;b&gt;; got &#39;<code>x</code>&#39;."
 
 
+@pytest.mark.parametrize("path", ["/d/people/ask", "/d/people/ask/price"])
+def test_a_key_that_needs_bins_says_so_in_words_of_the_form(service, path):
+    ann = signed(service)
+    ann.get("/d/people/ask")
+    form = ann.csrf
+
+    def said(**changes):
+        return told(ann.post(path, {**ASK, **changes}, csrf=form))
+
+    page = said(by0="pay")
+    assert "Fill in the bins of pay , so that its groups are known beforehand: 10, or 0,18,65." in page
+    assert "in a shell" not in page
+    assert "discovers its values" in said(by0="remark")
+    assert "Fill in" not in said(tab="sql", sql="SELECT pay, COUNT(*) FROM people GROUP BY pay")
+
+
 # --- releases
 
 

@@ -36,7 +36,7 @@ def test_a_release_leads_to_its_decisions(service, releases):
     assert "/releases/tree/decide" in ann.get("/d/people/map?release=tree").text
     first = ann.get(f"{AT}/t/decide")
     assert first.status_code == 200
-    assert "What goes wrong" not in first.text  # nothing is tried until a decision is named
+    assert "Effect of the noise" not in first.text  # nothing is tried until a decision is named
 
 
 def test_a_fund_is_told_by_group_with_a_picture_and_the_repair(service, releases):

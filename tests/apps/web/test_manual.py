@@ -7,7 +7,8 @@ import pytest
 pytest.importorskip("jinja2")
 pytest.importorskip("markdown_it")
 
-from discreet.apps.web.manual import Manual, Page, manual_folder, slug
+from discreet.apps.web.manual import GUIDES, Manual, Page, manual_folder
+from discreet.apps.web.manual_text import slug
 
 MANUAL = Manual(manual_folder())
 
@@ -63,10 +64,60 @@ def test_a_long_page_has_an_outline_whose_anchors_are_on_it():
 
 
 def test_sections_are_listed_with_numbers_in_order():
-    sections = dict(MANUAL.listed())
+    sections = {section.title: section for section in MANUAL.listed()}
     assert list(sections)[:2] == ["Tutorials", "Guides"]
-    course = [page.title for page in sections["Course"]]
+    assert [title for title in sections if sections[title].folded] == ["Proofs", "Measured"]
+    ((_, pages),) = sections["Course"].groups
+    course = [page.title for page in pages]
     assert course.index("2. Randomized response") < course.index("10. Private learning")
+
+
+def test_guides_are_listed_by_what_they_are_about_as_in_the_navigation_of_the_site():
+    (guides,) = (section for section in MANUAL.listed() if section.title == "Guides")
+    assert [title for title, _ in guides.groups] == [*GUIDES, "More"]
+    assert [page.name for page in dict(guides.groups)["More"]] == [
+        "guides/porting"
+    ]  # beside those who come from others
+    site = (manual_folder().parent / "mkdocs.yml").read_text(encoding="utf-8").split("  - Guides:\n")[1]
+    navigation = re.findall(
+        r"^ +- ([^:\n]+):(?: guides/([\w-]+)\.md)?$", site.partition("\n  - Concepts:")[0], re.MULTILINE
+    )
+    groups: dict[str, list[str]] = {}
+    for title, name in navigation:
+        if name:
+            groups[list(groups)[-1]].append(name)
+        else:
+            groups[title] = []
+    assert groups == {title: list(names) for title, names in GUIDES.items()}
+
+
+def test_formulas_are_set_and_dollars_in_code_are_not():
+    pytest.importorskip("latex2mathml")
+    page = Page("x", "X", "# X\n\nHas $\\Delta_1 < x$, costs $5, `$b$`.\n\n$$\nP[X = x]\n$$\n\nOdd: $\\nonsense{x}$.")
+    text = str(MANUAL.rendered(page))
+    assert text.count("<math ") == 2
+    assert 'alttext="\\Delta_1 &lt; x"' in text
+    assert 'tabindex="0"><math alttext="P[X = x]" ' in text
+    assert "costs $5" in text
+    assert "<code>$b$</code>" in text
+    assert "<code>\\nonsense{x}</code>" in text
+    course = str(MANUAL.rendered(MANUAL.pages["course/laplace"]))
+    assert "<math " in course
+    assert not re.search(
+        r"\$\\?\w", re.sub(r"<pre.*?</pre>|<code.*?</code>|<math.*?</math>", "", course, flags=re.DOTALL)
+    )
+
+
+def test_what_a_search_shows_is_what_a_reader_sees():
+    for words in ("bins", "ledger verify", "epsilon", "quantile", "postgres"):
+        for hit in MANUAL.search(words):
+            shown = f"{hit.before}{hit.found}{hit.after}"
+            assert not re.search(r"\]\(|```|\*\*|\.md\b", shown), (hit.page.name, shown)
+    hit = MANUAL.search("bins")[0]
+    assert (hit.page.name, hit.heading) == ("glossary", "Bins")
+    assert MANUAL.search("sharp edges")[0].found or MANUAL.search("sharp edges")[0].heading
+    sections = [hit.page.name for hit in MANUAL.search("noise")]
+    assert "comparison" not in sections[:10]  # guides come first
 
 
 def test_without_the_documentation_the_glossary_is_there():

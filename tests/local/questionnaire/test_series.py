@@ -139,3 +139,10 @@ def test_what_cannot_be_asked_in_rounds_is_refused(changed, said):
 def test_an_instant_epsilon_without_rounds_is_refused():
     with pytest.raises(InputError, match=r"\[repeat\]"):
         Questionnaire.from_dict(ONCE)
+
+
+@pytest.mark.parametrize("kind", ["several", "ranking"])
+def test_other_kinds_in_rounds_are_refused_with_the_kinds_that_can_be(kind):
+    asked = {"name": "x", "text": "X?", "kind": kind, "options": ["a", "b"], "epsilon": 2, "instant": 1}
+    with pytest.raises(InputError, match="Only binary and choice can be asked in rounds"):
+        Questionnaire.from_dict({**DECLARED, "questions": [asked]})

@@ -65,17 +65,17 @@ class Exposure(AttackResult):
         told = []
         for one in self.targets:
             use = "" if one.use is None else f" ({self.use} {one.use:.1%})"
-            weaker = (
-                "" if one.weaker is None else f" {one.weaker_attack.capitalize()} names {one.weaker.at(FEW):.1%} there."
-            )
+            weaker = ""
+            if one.weaker is not None:
+                weaker = f" {one.weaker_attack.capitalize()} identifies {one.weaker.at(FEW):.1%} there."
             told.append(f"{self.target}, {one.label}{use}, by {one.attack}. {one.found}{weaker}")
         return told
 
     def conclusion(self) -> str:
         """What is named, and what an epsilon allows."""
-        most = f"names more than {share(self.most_named)} on average"
+        most = f"identifies more than {share(self.most_named)} on average"
         first = self.targets[0]
-        opening = f"Accusing 1% of others falsely, the attack names {first.found.at(FEW):.1%} of members"
+        opening = f"At a false positive rate of 1%, the attack identifies {first.found.at(FEW):.1%} of the members"
         stated = [one for one in self.targets[1:] if one.epsilon == self.epsilon]
         if not stated:
             beyond = first.found.at(FEW) > self.most_named

@@ -31,7 +31,7 @@ def audit_trainer(
     canaries: int = 1000,
     guesses: int | None = None,
     steps: int = 10,
-    multiplier: Number = 2,
+    multiplier: Number = 6,
     confidence: float = 0.999,
     made: Number | None = None,
 ) -> Finding:

@@ -18,7 +18,7 @@ from discreet.audit.claim import AnyClaim
 from discreet.audit.gate import Subject
 from discreet.audit.outputs import Pair, buffered, repeated
 from discreet.core.packing import unpack
-from discreet.core.release import Release
+from discreet.core.release import Release, plural
 from discreet.core.unit import Unit
 from discreet.curator import Curator, Question
 from discreet.curator.desk import LocalDesk
@@ -166,7 +166,8 @@ def _attack(
             for rows in ([*others, *ours], others)
         ]
         sides = [buffered(lambda job=job: (read or _numbers)(job)) for job in jobs]  # type: ignore[misc]
-        pairs.append(Pair(sides[0], sides[1], f"{len(ours)} row(s) of one person beside {len(others)} others, or not"))
+        words = f"{plural(len(ours), 'row')} of one person beside {len(others)} others, or not"
+        pairs.append(Pair(sides[0], sides[1], words))
     return jobs[0].cost, pairs
 
 

@@ -6,7 +6,7 @@ each mechanism is handed are compared (`discreet.audit.seam`): what they tell ap
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,6 +15,7 @@ from discreet.accounting.words import percent
 from discreet.audit.seam import BrokenLawError, Step, Tape, captured, spent
 from discreet.audit.tables import Chance, Tables, make_tables, neighbours
 from discreet.core.loss import Composed
+from discreet.core.release import plural
 from discreet.curator import Curator, LocalDesk, Offer
 from discreet.data.column import Category, Integer, Real
 from discreet.data.schema import Schema
@@ -23,10 +24,13 @@ from discreet.errors import InputError, Phrase, RunError
 from discreet.ledger.budget import Budget
 from discreet.ledger.door import release
 from discreet.ledger.ledger import Ledger
+from discreet.show import Table, element
+from discreet.show import page as shell
 
-__all__ = ["Sensitivity", "Witness", "audit_question", "usual_questions"]
+__all__ = ["HEAD", "Sensitivity", "Witness", "audit_question", "page", "summary", "usual_questions"]
 
 Ask = Callable[[Curator], Offer[Any]]
+HEAD = ("question", "pairs", "used of the charge", "would catch, too small by", "outcome")
 
 _GROUPS = 100  # values of a column that is grouped by
 _EACH = 6  # neighbours of one table
@@ -90,12 +94,19 @@ class Sensitivity:
             "Other tables may still show a fault. No private row was read."
         )
 
+    def row(self, question: str) -> list[str]:
+        """The outcome under `HEAD`."""
+        used, left = percent(self.used, 3, "down"), percent(max(0.0, 1 - self.used), direction="up")
+        caught = "-" if self.violated else "anything" if self.used > 1 - 1e-9 else f"more than {left}"
+        return [question, f"{self.pairs:,}", used, caught, "VIOLATED" if self.violated else "no violation"]
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         return {
             "violated": self.violated,
             "pairs": self.pairs,
             "used_of_charge": self.used,
+            "would_catch_too_small_by": None if self.violated else max(0.0, 1 - self.used),
             "witness": None if self.witness is None else self.witness.to_dict(),
             "words": self.sentence(),
         }
@@ -134,6 +145,32 @@ def audit_question(
                     told = f"told apart by {share:.4g} times what is charged"
                     return Sensitivity(tried, used, Witness(words, told, whole.rows, change, _moved(first, second)))
     return Sensitivity(tried, used)
+
+
+def summary(every: Mapping[str, Sensitivity]) -> str:
+    """All questions in a few sentences, the faults first."""
+    faults = [one.sentence() for one in every.values() if one.violated]
+    fine = [one for one in every.values() if not one.violated]
+    if faults or not fine:
+        return "\n".join(faults)
+    pairs, least = sum(one.pairs for one in fine), min(one.used for one in fine)
+    too_small = "too small" if least > 1 - 1e-9 else f"too small by more than {percent(1 - least, direction='up')}"
+    used = "all" if least > 1 - 1e-9 else f"at least {percent(least, 3, 'down')}"
+    return (
+        f"Tried {plural(len(fine), 'question')} on {pairs:,} pairs of made-up neighbouring tables: no mechanism was "
+        f"handed numbers further apart than is charged. For every question some pair used {used} of the charge, so a "
+        f"sensitivity that is {too_small} would have shown. Other tables may still show a fault. "
+        "No private row was read."
+    )
+
+
+def page(every: Mapping[str, Sensitivity], title: str) -> str:
+    """The same as a page that needs nothing else."""
+    wrong = [one for one in every.values() if one.violated]
+    said = element("p", {"class": "alert" if wrong else "fine"}, summary(every).partition("\n")[0])
+    rows = [one.row(question) for question, one in every.items()]
+    shown = [element("pre", None, one.sentence()) for one in wrong]
+    return shell(title, [element("h1", None, title), said, Table.of(HEAD, rows, numbers=(1, 2)), *shown])
 
 
 def usual_questions(schema: Schema) -> list[str]:

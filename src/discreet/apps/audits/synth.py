@@ -15,6 +15,7 @@ from discreet.audit.claim import AnyClaim
 from discreet.audit.gate import Subject
 from discreet.audit.outputs import Pair, Run, buffered, repeated
 from discreet.core.loss import ZCDP, Loss, Pure
+from discreet.core.release import plural
 from discreet.core.sensitivity import Sensitivity
 from discreet.data.column import Category, Integer
 from discreet.data.schema import Schema
@@ -65,7 +66,7 @@ def _attack(name: str, currency: Currency, claim: Loss, rows: int) -> tuple[AnyC
         return told
 
     inside = [*others, *[[1, 1, 1]] * rows]
-    return claim, [Pair(repeated(run(inside)), repeated(run(others)), f"{rows} row(s) of one person, or none")]
+    return claim, [Pair(repeated(run(inside)), repeated(run(others)), f"{plural(rows, 'row')} of one person, or none")]
 
 
 def _metered(currency: Currency, claim: Loss, rows: int) -> tuple[AnyClaim, Sequence[Pair]]:
@@ -85,7 +86,7 @@ def _metered(currency: Currency, claim: Loss, rows: int) -> tuple[AnyClaim, Sequ
 
         return buffered(batch)
 
-    return claim, [Pair(side(rows), side(0), f"{rows} row(s) of one person beside another, or none")]
+    return claim, [Pair(side(rows), side(0), f"{plural(rows, 'row')} of one person beside another, or none")]
 
 
 def _price(claim: Loss) -> Fraction:

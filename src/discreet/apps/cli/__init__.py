@@ -83,8 +83,16 @@ def _run(words: list[str]) -> None:
         _complain("stopped", "Stopped; nothing more was spent.", words)
         sys.exit(1)
     except DiscreetError as problem:
-        _complain(type(problem).__name__, str(problem), words)
+        _complain(type(problem).__name__, str(_as_typed(problem, words)), words)
         sys.exit(exit_code(problem))
+
+
+def _as_typed(problem: DiscreetError, words: Sequence[str]) -> DiscreetError:
+    """A problem about a key by the option that was typed, rather than by its name in Python."""
+    typed = any(word.partition("=")[0] == "--by" for word in words)
+    return (
+        problem.about("--by") if typed and isinstance(problem, InputError) and problem.field == "group_by" else problem
+    )
 
 
 def _misread(problem: Exception, words: Sequence[str]) -> str | None:
@@ -94,8 +102,8 @@ def _misread(problem: Exception, words: Sequence[str]) -> str | None:
     """
     if (unknown := getattr(problem, "option_name", None)) and hasattr(problem, "possibilities"):
         known = [flag for one in problem.ctx.command.params for flag in one.opts]  # type: ignore[attr-defined]
-        hint = f"All of them: {problem.ctx.command_path} --help."  # type: ignore[attr-defined]
-        return str(InputError("option", unknown, "one that this command has", f"{_meant(unknown, known)}{hint}"))
+        command = problem.ctx.command_path  # type: ignore[attr-defined]
+        return f"`{unknown}` is not an option of `{command}`. {_meant(unknown, known)}All of them: {command} --help."
     option, said = getattr(problem, "param", None), str(getattr(problem, "message", ""))
     if said.startswith(_OWN_WORDS):  # of a reader of ours
         return said.removeprefix(_OWN_WORDS)

@@ -16,13 +16,15 @@ from discreet.errors import GIVEN, MISSING, InputError, Phrase
 if TYPE_CHECKING:
     from discreet.core.decision import Decision
 
-__all__ = ["DECISION", "read_groups", "show_offer"]
+__all__ = ["DECISION", "explained", "read_groups", "show_offer"]
 
 DECISION: Parameters = {
     "assume": (
         Annotated[
             Path | None,
-            typer.Option(help="CSV file of region,number, public or assumed: try a decision out on them, for free."),
+            typer.Option(
+                help="CSV file of region,number with a header, public or assumed: try a decision out on them, for free."
+            ),
         ],
         None,
     ),
@@ -74,8 +76,22 @@ def _tried(offer: Any, given: Mapping[str, Any]) -> Decision | None:
         sizes, by = _sizes(given["assume"]), read_groups(given["decide_by"])
         found: Decision = offer.decide(sizes, fund=given["fund"], threshold=given["threshold"], by=by)
     except InputError as problem:
-        raise problem.about(f"--{_WORDS.get(problem.field, problem.field)}") from None
+        option = f"--{_WORDS.get(problem.field, problem.field)}"
+        raise explained(problem, option, given["decide_by"]) from None
     return found
+
+
+def explained(problem: InputError, option: str, by: str | None) -> InputError:
+    """An error under the name of an option; if it is about groups of a file, with the line taken for its header."""
+    if problem.field != "by" or not _is_file(by) or problem.hint:
+        return problem.about(option)
+    first = ",".join(_read(Path(str(by)), "by", "region,group")[0])
+    hint = f"The first line of {by} is taken for its header: {first}."
+    return InputError(option, problem.got, problem.allowed, hint)
+
+
+def _is_file(by: str | None) -> bool:
+    return by is not None and by.lower().endswith(".csv") and Path(by).is_file()
 
 
 def _sizes(path: Path) -> dict[str, float]:
@@ -83,6 +99,10 @@ def _sizes(path: Path) -> dict[str, float]:
     head, *rows = _read(path, "sizes", "region,number")
     if len(head) < 2 or any(len(row) != len(head) for row in rows):
         raise InputError("sizes", Phrase(f"{path.name} with other columns"), "a CSV file of region,number")
+    if _is_number(head[-1]):
+        hint = "Write names of the columns above it, such as region,number."
+        given = Phrase(f"{path.name}, whose first line is {','.join(head)}")
+        raise InputError("sizes", given, "a CSV file of region,number with a header", hint)
     found = {}
     for *names, size in rows:
         region = " / ".join(name.strip() for name in names)
@@ -93,6 +113,14 @@ def _sizes(path: Path) -> dict[str, float]:
     if len(found) < len(rows):
         raise InputError("sizes", Phrase("one region twice"), "one line for each region")
     return found
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def read_groups(by: str | None) -> Any:

@@ -68,7 +68,7 @@ def run(
     ] = 0.999,
     timed: Annotated[
         int,
-        typer.Option("--timed", min=0, help="Also time so many runs, 4000 say: does the clock tell?"),
+        typer.Option("--timed", min=0, help="Also measure how long so many runs take, such as 4000, and test it."),
     ] = 0,
     html: Html = None,
     as_json: AsJson = False,
@@ -92,12 +92,14 @@ def train(
     scores: Annotated[
         Path | None, typer.Option(help="CSV file (included,score) of a training made elsewhere; needs --epsilon.")
     ] = None,
-    canaries: Annotated[int, typer.Option(min=1, help="Made-up records, each put in by a coin of its own.")] = 1000,
+    canaries: Annotated[
+        int, typer.Option(min=1, help="Made-up records, each in the data with probability 1/2.")
+    ] = 1000,
     guesses: Annotated[
-        int | None, typer.Option(help="How many coins to guess, the surest. A third of the canaries if left out.")
+        int | None, typer.Option(help="How many canaries to guess about, the clearest. A third of them by default.")
     ] = None,
     steps: Annotated[int, typer.Option(min=1, help="Of our trainer: steps of DP-SGD.")] = 10,
-    multiplier: Annotated[str, typer.Option(help="Of our trainer: noise, in multiples of the clipping bound.")] = "2",
+    multiplier: Annotated[str, typer.Option(help="Of our trainer: noise, in multiples of the clipping bound.")] = "6",
     epsilon: Annotated[str | None, typer.Option(help="The claim, with --scores.")] = None,
     delta: Annotated[str, typer.Option(help="The claim, with --scores.")] = "1e-5",
     confidence: Annotated[float, typer.Option(help="Confidence of the result.")] = 0.999,
@@ -153,19 +155,21 @@ def question(
     rho: Annotated[str | None, typer.Option(help="The price, as zCDP rho.")] = None,
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of made-up neighbouring tables.")] = 60,
     seed: Annotated[int, typer.Option(help="Another number gives other tables.")] = 1,
+    html: Html = None,
     as_json: AsJson = False,
 ) -> None:
     """Try your own question on made-up neighbouring tables, through the real engine: is one unit charged in full?
 
-    Tables are invented from the schema, people in them go and come, and the numbers before noise are compared with
+    Tables are made up from the schema, people are added and removed, and the numbers before noise are compared with
     what is charged. No private row is read and nothing is spent. Exit code 4 if a fault is found, with the tables that
     show it. `audit question` and `audit sensitivity` are the same command.
     """
-    from discreet.apps.audits.sensitivity import Sensitivity, audit_question, usual_questions
+    from discreet.apps.audits.sensitivity import HEAD, Sensitivity, audit_question, page, summary, usual_questions
     from discreet.curator.setup import read_setup
     from discreet.data.schema import Schema
     from discreet.ledger.budget import Budget
 
+    _writable(html)
     if epsilon is not None and rho is not None:
         raise InputError("--rho", rho, "left out where --epsilon is given")
     declared = read_setup(schema).schema
@@ -181,12 +185,16 @@ def question(
 
     with working("inventing tables"):
         every = {sql: tried(sql) for sql in asked}
+    if html is not None:
+        html.write_text(page(every, f"Sensitivity of questions about {declared.name}"), encoding="utf-8")
     if as_json:
         plain = {sql: one.to_dict() for sql, one in every.items()}
         show_json(plain[text] if text is not None else {"questions": plain})
+    elif text is not None:
+        say(every[text].sentence())
     else:
-        for sql, one in every.items():
-            say(one.sentence() if text is not None else f"{sql}\n{one.sentence()}")
+        show_table("", HEAD, [one.row(sql) for sql, one in every.items()], drop=HEAD[1:4])
+        say(summary(every))
     if any(one.violated for one in every.values()):
         raise typer.Exit(VIOLATED)
 

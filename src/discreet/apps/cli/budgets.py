@@ -23,8 +23,8 @@ from discreet.ledger.quote import price_text
 __all__ = ["close_budget", "divide_budget", "lower_budget", "open_budget", "raise_budget", "standing_values"]
 
 Dataset = Annotated[str, typer.Argument(help="Name of the dataset on the ledger.", autocompletion=datasets)]
-NewEpsilon = Annotated[str | None, typer.Option(help="The new whole, as epsilon.")]
-NewRho = Annotated[str | None, typer.Option(help="The new whole, as zCDP rho.")]
+NewEpsilon = Annotated[str | None, typer.Option(help="The new budget, as epsilon.")]
+NewRho = Annotated[str | None, typer.Option(help="The new budget, as zCDP rho.")]
 NewDelta = Annotated[str | None, typer.Option(help="The new delta; the one there is by default.")]
 
 

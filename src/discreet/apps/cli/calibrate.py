@@ -11,19 +11,25 @@ import typer
 from discreet.accounting import (
     advantage,
     approx,
+    compose,
     epsilon_within,
     gaussian_sigma,
+    group,
     noise_multiplier,
+    parallel,
     percent,
     posterior,
+    pure,
     readable,
     rho_within,
+    textbook_composition,
     textbook_sigma,
     zcdp,
 )
+from discreet.accounting.convert import basic
 from discreet.apps.cli.output import AsJson, say, show_json, show_table
 from discreet.core.exact import as_written
-from discreet.core.loss import Approx, Pure
+from discreet.core.loss import ZCDP, Approx, Loss, Pure, Repeated
 from discreet.core.sensitivity import Sensitivity
 from discreet.errors import MISSING, InputError, Phrase
 from discreet.mechanisms import Exponential, Gaussian, Laplace, PermuteAndFlip
@@ -125,6 +131,8 @@ def choose(
     known = [as_written(part.strip(), "--scores") for part in (scores or "").split(",") if part.strip()]
     if (options is None) == (not known):
         raise InputError("--options", Phrase("both" if known else "none"), "given, or --scores instead")
+    if options is not None and options < 1:
+        raise InputError("--options", options, "a whole number, 1 or more")
     many, each = options or len(known), as_written(moved, "--sensitivity")
     if each <= 0:
         raise InputError("--sensitivity", moved, "more than zero")
@@ -145,7 +153,10 @@ def choose(
         rows = [[readable(score), f"{chance:.3f}"] for score, chance in zip(known, chances, strict=True)]
         show_table(f"epsilon = {epsilon}, {method}", ["score", "chance"], rows, numbers=2)
     say(f"The choice is at most {readable(behind)} behind the best with probability {percent(confidence)}.")
-    sizes = " and ".join(f"{percent(float(share))} of it from {rows:,} rows on" for share, rows in needed.items())
+    sizes = " and ".join(
+        f"{percent(float(share))} of it from {rows:,} {'row' if rows == 1 else 'rows'} on"
+        for share, rows in needed.items()
+    )
     say(f"If each row adds up to {moved} to the best score, that is at most {sizes}.")
 
 
@@ -154,7 +165,7 @@ def odds(
     epsilon: Annotated[str, typer.Option(help="Privacy loss.")],
     delta: Delta = None,
     prior: Annotated[
-        list[str] | None, typer.Option(help="What someone would believe without your data; may be repeated.")
+        list[str] | None, typer.Option(help="What someone would believe without your data: 0.02, 2%; again for more.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -163,7 +174,9 @@ def odds(
     guess = posterior("0.5", epsilon).high if delta is None else (1 + advantage(Approx(epsilon, delta))) / 2
     # With a delta, beliefs have no bound that always holds; the best guess still has one.
     beliefs = (
-        [posterior(belief, epsilon) for belief in (prior or ["0.001", "0.02", "0.1", "0.5"])] if delta is None else []
+        [posterior(_share(belief), epsilon) for belief in (prior or ["0.001", "0.02", "0.1", "0.5"])]
+        if delta is None
+        else []
     )
     if as_json:
         moves = [{"prior": float(b.prior), "low": float(b.low), "high": float(b.high)} for b in beliefs]
@@ -192,8 +205,6 @@ def convert(
     as_json: AsJson = False,
 ) -> None:
     """Convert between pure epsilon, zCDP and (epsilon, delta)."""
-    from discreet.core.loss import ZCDP
-
     if (epsilon is None) == (rho is None):
         raise InputError("price", Phrase("both") if epsilon else MISSING, "exactly one of --epsilon and --rho")
     loss = Pure(str(epsilon)) if epsilon is not None else ZCDP(str(rho))
@@ -202,6 +213,77 @@ def convert(
         show_json({"rho": float(concentrated.rho), "epsilon": float(claim.epsilon), "delta": float(claim.delta)})
         return
     say(f"rho = {readable(concentrated.rho)}; epsilon = {readable(claim.epsilon)} at delta = {readable(claim.delta)}")
+
+
+@app.command("compose")
+def compose_prices(
+    epsilon: Annotated[list[str] | None, typer.Option(help="Price of a release; again for each.")] = None,
+    rho: Annotated[list[str] | None, typer.Option(help="Price of a release as zCDP; again for each.")] = None,
+    times: Annotated[int, typer.Option(help="How often each of them is made.")] = 1,
+    delta: Annotated[str | None, typer.Option(help="Chance of failure of all together, such as 1e-6.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """What several releases cost together: about the same people, and about disjoint parts of them."""
+    prices: list[Loss] = [*map(Pure, epsilon or ()), *map(ZCDP, rho or ())]
+    if not prices:
+        raise InputError("price", MISSING, "--epsilon or --rho, once for each release")
+    if rho and delta is None:
+        raise InputError("--delta", MISSING, "given with --rho, which has no pure epsilon")
+    if times < 1:
+        raise InputError("--times", times, "a whole number, 1 or more")
+    together = compose([Repeated(price, times) for price in prices])
+    found: list[tuple[str, Fraction | float, str]] = [] if rho else [("added up", pure(together).epsilon, "0")]
+    if delta is not None:
+        if epsilon and not rho and len({*epsilon}) == 1:
+            formula = textbook_composition(epsilon[0], times * len(epsilon), delta)
+            found.append(("the textbook's advanced composition", formula, delta))
+        found.append(("added up as zCDP", approx(ZCDP(zcdp(together).rho), delta, tight=False).epsilon, delta))
+        found.append(("the least that is proven", approx(together, delta).epsilon, delta))
+    apart = parallel(prices)
+    worst = approx(apart, delta).epsilon if rho and delta else pure(apart).epsilon
+    if as_json:
+        ways = [
+            {"way": way, "epsilon": float(cost), "delta": float(as_written(missed, "delta"))}
+            for way, cost, missed in found
+        ]
+        show_json({"releases": times * len(prices), "same_people": ways, "disjoint": float(worst)})
+        return
+    rows = [[way, readable(cost), missed] for way, cost, missed in found]
+    many = f"{times * len(prices):,} releases about the same people"
+    show_table(many, ["counted", "epsilon", "delta"], rows, numbers=2)
+    at = f" at delta = {delta}" if rho else ""
+    say(f"About disjoint parts of the people, who are added or removed: the largest, epsilon = {readable(worst)}{at}.")
+
+
+@app.command("group")
+def group_price(
+    people: Annotated[int, typer.Option(help="How many people together, such as a household.")],
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    as_json: AsJson = False,
+) -> None:
+    """What is promised to several people together by what is promised to each of them."""
+    if (epsilon is None) == (rho is None):
+        raise InputError("price", Phrase("both") if epsilon else MISSING, "exactly one of --epsilon and --rho")
+    if people < 1:
+        raise InputError("--people", people, "a whole number, 1 or more")
+    if rho is not None:
+        if delta is not None:
+            raise InputError("--delta", delta, "left out unless --epsilon is given")
+        concentrated = zcdp(group(ZCDP(rho), people))
+        found, price = {"rho": concentrated.rho}, f"rho = {rho}"
+        told = f"rho = {readable(concentrated.rho)}"
+    else:
+        claim = basic(group(Approx(str(epsilon), delta or 0), people))
+        found = {"epsilon": claim.epsilon, "delta": claim.delta}
+        price = f"epsilon = {epsilon}" + ("" if delta is None else f", delta = {delta}")
+        told = f"epsilon = {readable(claim.epsilon)}"
+        told += f", delta = {readable(claim.delta, 7)}" if claim.delta else ""
+    if as_json:
+        show_json({"people": people, **{name: float(value) for name, value in found.items()}})
+        return
+    say(f"What costs {price} for each person costs {told} for {people:,} together.")
 
 
 @app.command("training")
@@ -218,3 +300,14 @@ def training(
         show_json({"noise_multiplier": float(multiplier), "exact": str(multiplier)})
         return
     say(f"noise multiplier {readable(multiplier)} for epsilon = {epsilon}, delta = {delta} over {steps:,} steps")
+
+
+def _share(written: str) -> str | Fraction:
+    """A belief as it is written, 2% too."""
+    part = written.strip()
+    if not part.endswith("%"):
+        return part
+    share = as_written(part[:-1].strip(), "--prior") / 100
+    if not 0 <= share <= 1:
+        raise InputError("--prior", written, "between 0% and 100%")
+    return share

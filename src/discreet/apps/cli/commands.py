@@ -40,7 +40,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "plan, release, show.",
     ),
     "stream": (_KIND, "The same question every period: plan, release, show."),
-    "tree": (_KIND, "Hierarchies that add up, nation to block: plan, release, show, read."),
+    "tree": (_KIND, "Hierarchies that add up, nation to block: plan, release, show, read, explain."),
     "detail": (_KIND, "Population groups, in as much detail as their size allows: plan, release, show, read."),
     "census": (_KIND, "Persons and households in tables that agree: plan, release, show."),
     "flows": (_KIND, "Flows by origin, destination and time that add up: plan, release, show."),

@@ -89,7 +89,7 @@ def acknowledge(
         problem = f"This ledger is not the one last seen here: {discrepancy.problem}."
         lines = losses(opened, discrepancy, discrepancy.lost) if discrepancy.mark is not None else []
         ends = "Releases without an outcome are closed; streams go no further."
-        confirm([problem, *lines, ends, _BUDGETS], "Take it?")
+        confirm([problem, *lines, ends, _BUDGETS], "Accept this ledger?")
     added = opened.acknowledge(who=person(who), why=told, write_off=amounts)
     charges = [record for record in added if record.kind == "charge"]
     closed = [record.release for record in added if record.kind == "failure"]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.apps.cli.assume import read_groups
+from discreet.apps.cli.assume import explained, read_groups
 from discreet.apps.cli.completion import releases
 from discreet.apps.cli.options import LedgerAddress, open_ledger
 from discreet.apps.cli.output import AsJson, fit_to_draw, fit_to_write, progress, say, show_json
@@ -61,7 +61,7 @@ def decide(
         try:
             decision = found.decide(fund=fund, threshold=threshold, by=read_groups(by), **how)
         except InputError as problem:
-            raise problem.about(f"--{problem.field}") from None
+            raise explained(problem, f"--{problem.field}", by) from None
     if out is not None:
         decision.to_csv(out)
     if picture is not None:

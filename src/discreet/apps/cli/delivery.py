@@ -22,6 +22,7 @@ from discreet.apps.cli.output import (
     write_tables,
 )
 from discreet.apps.cli.synth_fit import SHOWN, check_more, deliver_more, sample_rows
+from discreet.apps.cli.train_curve import check_curve, tell_curve
 from discreet.core.release import number, percent
 from discreet.curator.kinds import table_of
 from discreet.errors import MISSING, InputError
@@ -394,6 +395,7 @@ ROWS = Delivery(
 
 def _check_weights(given: Mapping[str, Any]) -> None:
     fit_to_write(given["out"], "--out", (".npz", ".safetensors"))
+    check_curve(given)
     if given.get("checkpoint") is not None and given["identity"] is None:
         hint = "A run is taken up again under its id. Nothing was spent."
         raise InputError("--id", MISSING, "given with --checkpoint", hint)
@@ -404,7 +406,7 @@ def _deliver_model(answer: ModelRelease, given: Mapping[str, Any]) -> None:
     if answer.losses:
         last = answer.losses[-50:]
         lines.append(f"Mean loss of the last steps, noisy: {sum(last) / len(last):.3f}")
-    _deliver_file(answer, given, lines, (".md", ".json"))
+    _deliver_file(answer, given, lines, (".md", ".json"), lambda: tell_curve(given, f"Release {answer.id} by epoch"))
 
 
 MODEL = Delivery({"out": (_WEIGHTS, None)}, _deliver_model, _check_weights)

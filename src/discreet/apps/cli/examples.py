@@ -73,6 +73,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "discreet tree show regions --sum 'county=Ash,Elm'",
         "discreet tree show regions --out tables --measurements noisy",
     ),
+    "tree explain": ("discreet tree explain regions Ash",),
     "tree read": ("discreet tree read noisy --method topdown --out again --format csv",),
     "synth plan": ("discreet synth plan visits.csv --columns age,sex,ward --epsilon 0.2",),
     "synth release": (
@@ -245,6 +246,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "calibrate choose": ("discreet calibrate choose --epsilon 1 --scores 2.1,3.9,0 --sensitivity 4.1",),
     "calibrate odds": ("discreet calibrate odds --epsilon 1 --prior 0.02",),
     "calibrate convert": ("discreet calibrate convert --rho 0.1 --delta 1e-6",),
+    "calibrate compose": (
+        "discreet calibrate compose --epsilon 0.1 --times 200 --delta 1e-6",
+        "discreet calibrate compose --epsilon 0.1 --epsilon 0.2 --epsilon 0.1",
+    ),
+    "calibrate group": ("discreet calibrate group --epsilon 1 --delta 1e-6 --people 3",),
     "calibrate training": ("discreet calibrate training --epsilon 2 --delta 1e-5 --rate 0.01 --steps 600",),
     "risk report": (
         "discreet risk report people.csv --seconds 2",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import attrs
@@ -42,6 +42,12 @@ class Commands:
     """Other words for `release`, which are not listed."""
     decided: bool = False
     """Whether plans can be tried out on a decision."""
+    run: Callable[[Any, dict[str, Any]], Any] = lambda offer, given: offer.release(
+        release=given["identity"], why=given["why"]
+    )
+    """Runs an offer, as it was asked to."""
+    asked: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
+    """Options of `release` alone."""
 
     def app(self) -> typer.Typer:
         """The application with all of them."""
@@ -75,14 +81,14 @@ class Commands:
                 confirm_spending(self._spelled(str(offer)))
             KINDS[self.ask.kind].prepare()
             with self.watch(offer.plan):
-                answer = offer.release(release=given["identity"], why=given["why"])
+                answer = self.run(offer, given)
             self.delivery.deliver(answer, given)
 
         release.__doc__ = (
             f"Release {self.noun}, after showing the price. Stopped half-way, the same --id goes on, charged once."
         )
         more = {"why": (Why, ""), "identity": (ReleaseId, None), "yes": (Yes, False), "as_json": (AsJson, False)}
-        return shared.with_signature(release, {**self._asked(), **self.delivery.parameters, **more})
+        return shared.with_signature(release, {**self._asked(), **self.delivery.parameters, **self.asked, **more})
 
     def _show(self) -> Callable[..., None]:
         def show(**given: Any) -> None:

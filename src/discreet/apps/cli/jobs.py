@@ -18,6 +18,9 @@ def job_app(kind: str) -> typer.Typer:
         from discreet.apps.cli.measurements import read
 
         app.command("read")(read())
+        from discreet.apps.cli.tree_explain import explain
+
+        app.command("explain")(explain)
     if kind == "detail":
         from discreet.apps.cli.measurements import read_detail
 
@@ -54,7 +57,7 @@ def _commands(kind: str) -> Commands:
             return Commands(ask, "the next period of a stream", "The same question every period", TABLES)
         case "tree":
             about = "Hierarchies that add up, nation to block"
-            return Commands(ask, "a hierarchy", about, TREE, more=("read",), decided=True)
+            return Commands(ask, "a hierarchy", about, TREE, more=("read", "explain"), decided=True)
         case "detail":
             from discreet.apps.cli.detail import GROUPS
 
@@ -81,10 +84,18 @@ def _commands(kind: str) -> Commands:
             )
         case "train":
             from discreet.apps.cli.train import show_training
+            from discreet.apps.cli.train_curve import CURVE, release_curved
 
-            more = ("card", "predict", "images", "baseline")
             return Commands(
-                ask, "a model", "Models trained with differential privacy", MODEL, show_training, more, aliases=("run",)
+                ask,
+                "a model",
+                "Models trained with differential privacy",
+                MODEL,
+                show_training,
+                more=("card", "predict", "images", "baseline"),
+                aliases=("run",),
+                run=release_curved,
+                asked=CURVE,
             )
         case "search":
             return Commands(ask, "the best of several models", "Models tuned privately", MODEL)

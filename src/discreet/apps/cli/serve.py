@@ -119,10 +119,14 @@ def serve(
         launch = None if lasting else until_stopped.enter_context(launched())
         if launch is not None:
             settings = replace(settings, tokens=str(launch.store), linked=True)
-        service = settings.service(curator_at)
+        service = settings.service(curator_at, patient=settings.tables if config is not None else ())
+        if not service.curators:  # then nothing would be served at all
+            raise next(iter(service.away.values())).error()
 
         def listens() -> None:
             say(f"Serving {', '.join(service.curators)} on {home}/")
+            for name, away in service.away.items():
+                say(f"Not served for now: {name}. {away.problem}")
             if launch is not None:
                 say(f"Open {launch.link(home)}")
                 say("That address is for you alone: whoever has it is the custodian, until the server is stopped.")

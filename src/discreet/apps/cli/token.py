@@ -44,7 +44,7 @@ def create(
     tokens: Store = TOKENS,
     as_json: AsJson = False,
 ) -> None:
-    """Make a token. It is shown once; only its hash is stored. With --ledger the allotment is looked up there."""
+    """Create a token. It is shown once; only its hash is stored. With --ledger the allotment is looked up there."""
     from discreet.apps.server.durations import read_lifetime
     from discreet.apps.server.tokens import Tokens, check_allotment
 

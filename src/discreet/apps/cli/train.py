@@ -32,7 +32,7 @@ from discreet.query.forms import names_in
 if TYPE_CHECKING:
     from discreet.learn.plan import TrainPlan
 
-__all__ = ["card", "predict", "progress_line", "show_training"]
+__all__ = ["card", "predict", "progress_line", "read_rows", "show_training"]
 
 _MARKS = 10  # at which epsilon is computed: it takes a moment each
 
@@ -114,13 +114,13 @@ def card(
     if (rows is None) != (group is None):
         raise InputError("--public" if rows is None else "--group", MISSING, "given: both, or neither")
     if public is not None and group is not None:
-        found = found.with_groups(released.accuracy_by(_read(public), group))
+        found = found.with_groups(released.accuracy_by(read_rows(public), group))
     if private is not None and group is not None:
         if groups is None:
             raise InputError("--groups", MISSING, "given with --private: they are public, and not read off the rows")
         account = {"ledger": books, "dataset": dataset, "allotment": allotment, "release": release}
         offer = released.private_accuracy(
-            _read(private), group, names_in(groups), epsilon=epsilon, rho=rho, who=getpass.getuser(), **account
+            read_rows(private), group, names_in(groups), epsilon=epsilon, rho=rho, who=getpass.getuser(), **account
         )
         if not yes:
             confirm_spending(offer)
@@ -149,7 +149,7 @@ def predict(
         from discreet.learn.named_model import load_model
 
         released = released.using(load_model(model))
-    told, name = released.predict(_read(rows)), released.target
+    told, name = released.predict(read_rows(rows)), released.target
     if out is not None:
         with out.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
@@ -163,7 +163,8 @@ def predict(
             say(str(one))
 
 
-def _read(path: Path) -> Any:
+def read_rows(path: Path) -> Any:
+    """Rows of a file that are the user's to see, for what a released model says of them."""
     if not path.is_file() or path.suffix.lower() not in (".csv", ".parquet"):
         raise InputError("rows", str(path), "a .csv or .parquet file that exists")
     if path.suffix.lower() == ".parquet":

@@ -54,7 +54,9 @@ def images(
     lot: _Lot = None,
     steps: Annotated[int | None, typer.Option(help="How many steps.")] = None,
     epochs: _Epochs = None,
-    bound: Annotated[float | None, typer.Option(help="How long the gradient of one image may be.")] = None,
+    bound: Annotated[
+        float | None, typer.Option(help="Clipping bound: the largest norm of one image's gradient.")
+    ] = None,
     rate: _Rate = None,
     copies: Annotated[int | None, typer.Option(help="Moved copies of each image, averaged before clipping.")] = None,
     mirror: _Mirror = True,

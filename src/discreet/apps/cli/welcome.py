@@ -18,7 +18,7 @@ _WAY = (
     ("See it", "discreet demo --serve"),
     ("Describe your data", "discreet init people.csv"),
     ("Check the description", "discreet check people.csv"),
-    ("Make a ledger, once", "discreet ledger create"),
+    ("Create a ledger, once", "discreet ledger create"),
     ("What would it cost?", "discreet plan people.csv count --by sex --epsilon 0.1"),
     ("Ask", "discreet ask people.csv count --by sex --epsilon 0.1"),
     ("Ask in SQL", "discreet shell people.csv"),

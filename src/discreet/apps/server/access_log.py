@@ -19,8 +19,9 @@ from typing import Any
 from discreet.errors import InputError
 from discreet.noise.bits import SystemBits
 
-__all__ = ["AccessLog", "event_line", "method_of", "template", "writer"]
+__all__ = ["AccessLog", "event_line", "method_of", "template", "write_event", "writer"]
 
+_HOW = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 
@@ -67,10 +68,21 @@ def json_line(scope: dict[str, Any], status: int, name: str, seconds: float) -> 
 
 
 def event_line(event: str, style: str = "text", **values: str | int) -> str:
-    """A line for what happens to the server itself: it started, its configuration was read again, it stops."""
+    """A line for what happens to the server itself: a process started or died, settings are read again, it stops."""
     if style == "json":
         return json.dumps({"time": _now(), "event": event, **values})
     return " ".join([_now(), event, *(f"{name}={value}" for name, value in values.items())])
+
+
+def write_event(place: str, event: str, style: str = "text", **values: str | int) -> None:
+    """Write such a line, to the file of that name as it is now: it may have been moved away and begun anew."""
+    with suppress(OSError):
+        handle = 2 if place == "-" else os.open(Path(place), _HOW, 0o600)
+        try:
+            os.write(handle, f"{event_line(event, style, **values)}\n".encode())
+        finally:
+            if place != "-":
+                os.close(handle)
 
 
 def _now() -> str:
@@ -93,9 +105,8 @@ def writer(place: str) -> Callable[[str], None]:
 
     Each line is one write at the end of the file, so that processes can share it.
     """
-    how = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
     try:
-        handle = 2 if place == "-" else os.open(Path(place), how, 0o600)
+        handle = 2 if place == "-" else os.open(Path(place), _HOW, 0o600)
     except OSError as problem:
         allowed = f"a file that can be written, or - for standard error ({problem.strerror})"
         raise InputError("--access-log", place, allowed) from None

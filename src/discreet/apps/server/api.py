@@ -47,8 +47,10 @@ def _routes(service: Service, access: Access) -> APIRouter:
 
     @api.get("/datasets", tags=["data"], responses=answers(list[DatasetResponse], "the datasets"))
     def datasets(caller: Caller = access.anyone) -> Json:
-        """Every dataset: its schema, whom it protects, what is left."""
-        return Json([service.described(name, caller) for name in service.datasets(caller)])
+        """Every dataset: its schema, whom it protects, what is left; of one that cannot be used now, the `problem`."""
+        absent = service.absent(caller)
+        told = [service.described(name, caller) for name in service.datasets(caller) if name not in absent]
+        return Json(told + [{"dataset": name, "problem": problem} for name, problem in absent.items()])
 
     @api.get("/datasets/{name}", tags=["data"], responses=answers(DatasetResponse, "the dataset"))
     def dataset(name: str, caller: Caller = access.anyone) -> Json:

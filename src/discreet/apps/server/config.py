@@ -6,7 +6,6 @@ Paths in it are beside the file. What a table of it may hold stands in `SECTIONS
 from __future__ import annotations
 
 import ipaddress
-import logging
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -22,7 +21,6 @@ from discreet.errors import MISSING, ConfigError, DiscreetError, InputError
 
 __all__ = ["SECTIONS", "Config", "latest", "read_config"]
 
-log = logging.getLogger("discreet.server")
 
 _LIMITS = Limits()
 _JOBS = _LIMITS.jobs
@@ -270,13 +268,13 @@ def latest(stored: Settings) -> tuple[Settings, Service]:
             fresh = replace(read, workers=stored.workers)
             if stored.linked:
                 fresh = replace(fresh, tokens=stored.tokens, linked=True)
-            service = fresh.service()
+            service = fresh.service(patient=stored.tables)  # what was served before does not end with one that is away
         except DiscreetError as problem:
-            log.error("The configuration is kept as it was: %s", problem)
+            stored.note("kept", problem=" ".join(str(problem).split()))
         else:
             fresh.share()
             return fresh, service
-    return stored, stored.service()
+    return stored, stored.service(patient=stored.tables if stored.config is not None else ())
 
 
 def _identity(given: Any, origin: str | None, folder: Path, problems: list[DiscreetError]) -> Identity | None:

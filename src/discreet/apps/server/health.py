@@ -44,9 +44,10 @@ class Health:
         """Whether each check of each dataset passes, by (dataset, check); looked again where that was long ago."""
         if not self._lock.acquire(blocking=False):
             known = self._found if time.monotonic() - self._begun < _PATIENCE else {}
-            return {
+            served = {
                 (name, check): known.get((name, check), False) for name in self.service.curators for check in CHECKS
             }
+            return served | self._away()
         try:
             if time.monotonic() - self._looked >= self.fresh:
                 self._begun = time.monotonic()
@@ -62,7 +63,7 @@ class Health:
         return all(self.look().values())
 
     def _look(self) -> tuple[dict[tuple[str, str], bool], float]:
-        found: dict[tuple[str, str], bool] = {}
+        found = self._away()
         slowest = 0.0
         for name, curator in self.service.curators.items():
             begun = time.monotonic()
@@ -70,9 +71,14 @@ class Health:
             slowest = max(slowest, time.monotonic() - begun)
             found[name, "guard"] = _passes(curator.ledger.check_guard)
             found[name, "source"] = _passes(lambda one=curator: _reached(one))  # type: ignore[misc]
-        if all(passed for (_, check), passed in found.items() if check != "source"):
+        if all(found[name, check] for name in self.service.curators for check in CHECKS if check != "source"):
             self.service.record_trail()  # what a terminal changed, or what a ledger could not take before
         return found, slowest
+
+    def _away(self) -> dict[tuple[str, str], bool]:
+        """What is known of datasets that cannot be opened for now."""
+        away = self.service.away.items()
+        return {(name, check): passed for name, one in away for check, passed in one.checks.items()}
 
 
 def _passes(check: Callable[[], object]) -> bool:

@@ -11,13 +11,14 @@ import time
 from collections import Counter as Tally
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from starlette.responses import Response
 
 from discreet import __version__
@@ -29,23 +30,43 @@ from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller
 from discreet.data.pool import engines
 
-__all__ = ["Counts", "Metrics", "routes", "sharing_counts"]
+__all__ = ["Counts", "Metrics", "forget_process", "note_deaths", "routes", "sharing_counts"]
 
 _FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+_DEATHS = "deaths"
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _TIMED = ("GET", "HEAD")
 _PLANS = "/plan"
 
 
 @contextmanager
-def sharing_counts() -> Iterator[None]:
+def sharing_counts() -> Iterator[Path]:
     """While this lasts, processes that are started count together, in files of a folder that only its owner reads."""
     with tempfile.TemporaryDirectory(prefix="discreet-metrics-", ignore_cleanup_errors=True) as folder:
         os.environ[_FOLDER] = folder
         try:
-            yield
+            yield Path(folder)
         finally:
             os.environ.pop(_FOLDER, None)
+
+
+def forget_process(process: int, folder: Path) -> None:
+    """What a process that has ended counted stays; what it had at the moment, engines say, it has no more."""
+    mark_process_dead(process, str(folder))  # type: ignore[no-untyped-call]
+
+
+def note_deaths(deaths: int, folder: Path) -> None:
+    """How many processes have died, for whichever of the others is asked."""
+    draft = folder / f"{_DEATHS}.new"
+    draft.write_text(str(deaths))
+    draft.replace(folder / _DEATHS)
+
+
+def _deaths() -> int:
+    try:
+        return int((Path(os.environ[_FOLDER]) / _DEATHS).read_text())
+    except (KeyError, FileNotFoundError):
+        return 0
 
 
 class Counts:
@@ -135,6 +156,11 @@ class _Standing:
         built = GaugeMetricFamily("discreet_build_info", "The version that runs.", labels=["version"])
         built.add_metric([__version__], 1)
         yield built
+        yield CounterMetricFamily(
+            "discreet_worker_deaths",
+            "Processes that ended without being told to.",
+            value=_deaths(),
+        )
         found = self.health.look()
         healthy = GaugeMetricFamily("discreet_healthy", "1 where a check passes, else 0.", labels=["dataset", "check"])
         for labels, passed in found.items():

@@ -151,12 +151,13 @@ class _Standing(_Open):
 
 
 class DatasetResponse(_Open):
-    """What is public of a dataset."""
+    """What is public of a dataset; in a list, of one that cannot be used for now, its name and the `problem` alone."""
 
     dataset: str
-    unit: str
-    allotments: list[_Standing]
+    unit: str = ""
+    allotments: list[_Standing] = []
     caps: list[dict[str, Any]] = []
+    problem: str = ""
 
 
 class EventsResponse(_Open):

@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from discreet.apps.server.away import Away
 from discreet.apps.server.cancellation import cancelled_job
 from discreet.apps.server.identity import Identity, Person
 from discreet.apps.server.job_queue import JobLimits, Queue, Ticket, payer_of
-from discreet.apps.server.jobs import Job, Jobs, Report
+from discreet.apps.server.jobs import Job, Jobs, Report, public_words
 from discreet.apps.server.outbox import deliver
 from discreet.apps.server.plans import Plans
 from discreet.apps.server.standing import standing_to
@@ -24,7 +25,7 @@ from discreet.core.progress import listening
 from discreet.core.tick import paced
 from discreet.curator import KINDS, Curator
 from discreet.curator.offer import Checkpointed
-from discreet.errors import MISSING, InputError, MissingError
+from discreet.errors import MISSING, InputError, LedgerError, MissingError
 from discreet.ledger.account import refusal
 from discreet.ledger.budget import label
 from discreet.ledger.caps import Caps
@@ -98,6 +99,8 @@ class Service:
     """Who vouches for people without a token, and what they may do; None where nobody does."""
     issuer: Issuer | None = None
     """The issuer among them, which is asked; None where there is none."""
+    away: Mapping[str, Away] = field(default_factory=dict)
+    """Datasets that cannot be opened for now."""
 
     def __post_init__(self) -> None:
         self.jobs.settled = self._settled
@@ -142,10 +145,22 @@ class Service:
 
     def curator(self, name: str, caller: Caller) -> Curator:
         """The curator of a dataset, acting for a caller: what they spend is on the books under their name."""
+        if name in self.away and caller.knows(name):
+            raise self.away[name].error()
         if name not in self.curators or not caller.knows(name):  # the same words for both
             raise MissingError("dataset", name, among=self.datasets(caller))
         # Whoever asked sees the notes of an answer; whoever reads the log of a server need not.
         return self.curators[name].acting_for(caller.name)
+
+    def absent(self, caller: Caller) -> dict[str, str]:
+        """What callers are told of the datasets of theirs that cannot be used for now."""
+        found = {name: public_words(one.problem) for name, one in self.away.items() if caller.knows(name)}
+        for name in self.datasets(caller):
+            try:
+                self.curators[name].standing()
+            except LedgerError as problem:
+                found[name] = public_words(problem)
+        return found
 
     def datasets(self, caller: Caller) -> list[str]:
         """The datasets that are there for a caller."""

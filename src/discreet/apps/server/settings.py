@@ -5,21 +5,25 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet import __version__
+from discreet.apps.server.away import Away, passing
 from discreet.apps.server.identity import NOBODY, Identity
 from discreet.apps.server.job_queue import JobLimits
 from discreet.apps.server.jobs import Jobs
 from discreet.apps.server.service import Limits, Service
 from discreet.apps.server.tokens import Tokens
 from discreet.curator import Curator, open_curator
-from discreet.curator.setup import schema_path
-from discreet.errors import InputError, MissingExtraError
+from discreet.curator.setup import read_setup, schema_path
+from discreet.errors import DiscreetError, InputError, MissingExtraError, SourceError
+from discreet.ledger.follow import identity_at
+from discreet.ledger.ledger import Ledger
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Opener", "Served", "Settings"]
 
 _PLACE = "DISCREET_SERVING"
+_WRONG = ("away", "died", "hangs", "kept", "reload failed")
 
 Opener = Callable[[str, str | None, str | None], Curator]
 """What opens data with the schema and the ledger that are named, if any."""
@@ -37,6 +42,20 @@ Opener = Callable[[str, str | None, str | None], Curator]
 
 def _open(data: str, schema: str | None, ledger: str | None) -> Curator:
     return open_curator(data, schema_path(data, schema), ledger=ledger)
+
+
+def _sharing_ledgers(curators: dict[str, Curator]) -> dict[str, Curator]:
+    """The same, where those that are charged on one ledger hold one object: what is about ledgers is done once each."""
+    known: dict[str, Ledger] = {}
+    shared = {}
+    for name, curator in curators.items():
+        ledger = known.setdefault(identity_at(curator.ledger), curator.ledger)
+        if ledger is not curator.ledger:
+            ledger.take_over(curator.ledger)
+            desk: Any = replace(curator.local, ledger=ledger)
+            curator = Curator(desk)
+        shared[name] = curator
+    return shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,24 +105,44 @@ class Settings:
     config: str | None = None
     """The file that says all this, which is read again when the server is told to."""
 
-    def service(self, opener: Opener = _open) -> Service:
-        """Open everything, each table by `opener`; `InputError` says what cannot be."""
-        curators = [opener(one.data, one.schema, one.ledger) for one in self.tables]
-        named = {one.declared.name: one for one in curators}
-        files = {name: schema_path(one.data, one.schema) for name, one in zip(named, self.tables, strict=False)}
-        if len(named) < len(curators):
-            raise InputError("data", [one.declared.name for one in curators], "datasets of different names")
-        for name in named:
+    def service(self, opener: Opener = _open, *, patient: Collection[Served] = ()) -> Service:
+        """Open everything, each table by `opener`; `InputError` says what cannot be.
+
+        Of the tables in `patient` one that is out of reach for now, or its ledger, does not keep the others from being
+        served.
+        """
+        named: dict[str, Curator] = {}
+        away: dict[str, Away] = {}
+        files: dict[str, Path] = {}
+        for one in self.tables:
+            place = schema_path(one.data, one.schema)
+            check = "ledger"
+            try:
+                curator = opener(one.data, one.schema, one.ledger)
+                check = "guard"
+                curator.ledger.check_guard()
+            except DiscreetError as problem:
+                if one not in patient or not passing(problem):
+                    raise
+                name = read_setup(place).schema.name
+                check = "source" if isinstance(problem, SourceError) else check
+                away[name] = Away(check, problem, partial(_attempt, opener, one))
+            else:
+                name = curator.declared.name
+                named[name] = curator
+            files[name] = place
+        if len(files) < len(self.tables):
+            raise InputError("data", [one.data for one in self.tables], "datasets of different names")
+        named = _sharing_ledgers(named)
+        for name in files:
             if "/" in name or name in (".", ".."):
                 hint = "Under this one no page and no path of the API would be found."
                 raise InputError("dataset.name", name, "a name that can be a part of an address: without a slash", hint)
-        for one in curators:
-            one.ledger.check_guard()
         if self.identity is not None:
             Path(self.tokens).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _check_rules(self.identity, named)
+            _check_rules(self.identity, named, away)
         known = Tokens(self.tokens) if Path(self.tokens).exists() or self.identity is not None else None
-        if known is not None:
+        if known is not None and not away:
             _check_allotments(known, named)
         # Every worker has its part of the rate, so that all of them together keep to it.
         rate = self.rate / self.workers
@@ -121,9 +160,8 @@ class Settings:
             Path(self.jobs).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         jobs = Jobs(self.jobs)
         state = None if self.state is None else Path(self.state)
-        service = Service(
-            named, known, limits, jobs, linked=self.linked, geometry=self.geometry, state=state, schemas=files
-        )
+        how: dict[str, Any] = {"linked": self.linked, "geometry": self.geometry, "state": state}
+        service = Service(named, known, limits, jobs, schemas=files, away=away, **how)
         if self.identity is not None:
             service = replace(service, identity=self.identity, issuer=_issuer(self.identity))
         if not self.surveys:
@@ -151,6 +189,13 @@ class Settings:
         style, https = self.log_format, self.behind_proxy
         how: dict[str, Any] = {"origin": self.origin, "https": https, "drain": self.drain}
         return application(service, pages=pages, log=log, log_format=style, **how)
+
+    def note(self, event: str, **values: str | int) -> None:
+        """Write what happens to the server to its log; where it has none, what went wrong to standard error."""
+        from discreet.apps.server.access_log import write_event
+
+        if self.access_log is not None or event in _WRONG:
+            write_event(self.access_log or "-", event, self.log_format, **values)
 
     @contextmanager
     def shared(self) -> Iterator[None]:
@@ -192,17 +237,26 @@ def _issuer(identity: Identity) -> Issuer | None:
     return Issuer(identity.provider)
 
 
-def _check_rules(identity: Identity, curators: dict[str, Curator]) -> None:
-    """A rule about what is not here is a mistake, better found now."""
+def _attempt(opener: Opener, one: Served) -> None:
+    """Open a table, and close it again."""
+    ledger = opener(one.data, one.schema, one.ledger).ledger
+    try:
+        ledger.check_guard()
+    finally:
+        ledger.close()
+
+
+def _check_rules(identity: Identity, curators: dict[str, Curator], away: Collection[str]) -> None:
+    """A rule about what is not here is a mistake, better found now. Of what is away only the name is known."""
     parts = {part.allotment.name for curator in curators.values() for part in curator.standing()}
     for number, rule in enumerate(identity.rules, 1):
         if rule.role == NOBODY:
             continue
-        if rule.allotment is not None and rule.allotment not in parts:
+        if rule.allotment is not None and rule.allotment not in parts and not away:
             raise InputError(f"identity.rule[{number}].allotment", rule.allotment, among=sorted(parts))
         for name in rule.datasets or ():
-            if name not in curators:
-                raise InputError(f"identity.rule[{number}].datasets", name, among=sorted(curators))
+            if name not in curators and name not in away:
+                raise InputError(f"identity.rule[{number}].datasets", name, among=sorted({*curators, *away}))
 
 
 def _check_geometry(path: str) -> None:

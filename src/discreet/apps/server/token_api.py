@@ -87,7 +87,7 @@ def routes(service: Service, access: Access) -> APIRouter:
 
     @api.post("/tokens", responses=answers(TokenResponse, "the token, shown this once"))
     def create(asked: TokenRequest, caller: Caller = access.custodian) -> Json:
-        """Make a token. For custodians."""
+        """Create a token. For custodians."""
         lasts = None if asked.expires is None else read_lifetime(asked.expires, "expires")
         if asked.allotment is not None:
             parts = (part.allotment.name for one in service.curators.values() for part in one.standing())

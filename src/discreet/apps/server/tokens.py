@@ -308,6 +308,9 @@ def _row(
 def check_allotment(name: str, there: Iterable[str]) -> None:
     """`InputError` unless it is among the allotments that are there."""
     known = sorted(set(there))
+    if not known:
+        hint = "No token was made. Open a budget first: discreet ledger open."
+        raise InputError("allotment", name, "left out while no budget is open on this ledger", hint)
     if name not in known:
         raise InputError("allotment", name, hint="No token was made.", among=known)
 

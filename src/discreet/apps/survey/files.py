@@ -27,6 +27,7 @@ _TABLES = (".parquet", ".csv")
 _PLAIN = Reading()
 _MOST = 10_000  # groups
 _OWN = ("survey", "token")
+_NONE = "This file has none: add one to it."
 
 
 def export_reports(survey: Questionnaire, place: str, out: Path) -> int:
@@ -94,8 +95,16 @@ def _count(survey: Questionnaire, connection: Connection, lines: int | None, rea
     table, keys = connection.table, reading.public_columns(survey)
     for name in keys:
         if name not in table.columns:
-            allowed = ", ".join((*survey.names, *(c for c in table.columns if c not in (*survey.names, *_OWN))))
-            raise InputError("--by" if name == reading.by else "--weights", name, f"one of {allowed}")
+            public = [column for column in table.columns if column not in (*survey.names, *_OWN)]
+            if name == reading.by:
+                raise InputError("--by", name, among=[*survey.names, *public])
+            raise InputError(
+                "--weights",
+                name,
+                "a public column of the file, beside the answers",
+                _NONE if not public else "",
+                among=public or None,
+            )
     head = [*_OWN, *survey.names]
     if not set(head) <= set(table.columns):
         raise InputError(

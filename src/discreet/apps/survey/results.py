@@ -131,7 +131,8 @@ class Results:
 def results_from(survey: Questionnaire, groups: Groups, reading: Reading) -> Results:
     """The estimates, from how often each report came to each question in each group."""
     whole = sum(group.reports for group in groups.values())
-    made = _estimates(survey, groups, reading)
+    first = replace(reading, likeliest=False) if reading.together else reading  # made again below, at another level
+    made = _estimates(survey, groups, first)
     crosses = (
         () if not whole else tuple(_cross(survey, groups, pair, reading.confidence) for pair in reading.crossed(survey))
     )
@@ -270,7 +271,9 @@ def results_of(survey: Questionnaire, reports: Reports, reading: Reading = _PLAI
     reading.check(survey)
     if keys := reading.public_columns(survey):
         hint = "Export the reports, add the column to the file, and give that file."
-        raise InputError("--by" if keys[0] == reading.by else "--weights", keys[0], among=survey.names, hint=hint)
+        if keys[0] == reading.by:
+            raise InputError("--by", keys[0], among=survey.names, hint=hint)
+        raise InputError("--weights", keys[0], "a public column of a file, and a store has none", hint)
     counts, others = empty_counts(survey, reading), survey.digests() - {survey.digest}
     for digest, answers, count in reports.tally():
         if digest in others:  # another round

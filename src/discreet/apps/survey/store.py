@@ -284,4 +284,9 @@ def sqlite_errors() -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as problem:
+        if getattr(problem, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
+            raise DiscreetError(
+                "This file is no store of reports, or its beginning is damaged (SQLite: file is not a database). Name "
+                "the one that survey serve writes (--db), or an export that ends in .csv or .parquet."
+            ) from None
         raise _unusable(problem) from None

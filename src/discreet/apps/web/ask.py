@@ -27,6 +27,7 @@ from discreet.apps.web.question_input import LIMITS, SIZES, TABS, Output, Questi
 from discreet.apps.web.question_reading import as_form, as_sql, from_release, from_saved, saved_text
 from discreet.curator.plan_view import PlanView, view_plan
 from discreet.curator.saved_questions import SavedQuestions, described
+from discreet.data.schema import Schema
 from discreet.data.text import DIALECTS
 from discreet.errors import BudgetError, DiscreetError, InputError
 from discreet.ledger.account import Standing
@@ -82,7 +83,7 @@ def routes(frame: Frame) -> APIRouter:
             unit=schema.unit,
             standing=standing,
             currency=chosen.allotment.currency if chosen else "epsilon",
-            problem=None if problem is None else public_words(problem),
+            problem=None if problem is None else _worded(problem, question, schema),
             wrong=_control(problem),
             **panel_values(question, plan, chosen, **more),
         )
@@ -189,13 +190,13 @@ def routes(frame: Frame) -> APIRouter:
     @pages.post("/d/{dataset}/ask/price")
     def live(dataset: str, request: Request, caller: Caller = anyone, form: Form = sent) -> Response:
         """The panel alone, for the script that shows it while someone types."""
-        service.curator(dataset, caller)
+        schema = service.curator(dataset, caller).schema
         question = QuestionInput.read(form)
         chosen = choose_allotment(frame.budgets(caller, dataset), question.allotment)
         try:
             plan, message = plan_for(dataset, caller, question), ""
         except DiscreetError as problem:
-            plan, message = None, public_words(problem)
+            plan, message = None, _worded(problem, question, schema)
         more = panel_values(question, plan, chosen)
         values = {"problem": message, "dataset": dataset, "caller": caller, **more}
         return frame.fragment("panel.html", csrf=frame.csrf(request), **values)
@@ -265,6 +266,16 @@ def _begun(question: QuestionInput, standing: list[Standing]) -> QuestionInput:
         amounts={"epsilon": readable(part.cap.amount / 10, 3, "down"), "percent": "10"},
         allotment=part.name if len(standing) > 1 else question.allotment,
     )
+
+
+def _worded(problem: DiscreetError, question: QuestionInput, schema: Schema) -> str:
+    """What is wrong, in words of the form: a key that needs bins has a field for them."""
+    if isinstance(problem, InputError) and problem.field == "group_by" and question.tab == "form":
+        name = next((key.column for key in question.keys if key.column == problem.got and not key.bins), None)
+        ways = dict(groupable(schema)).get(name or "", "")
+        if ways:
+            return f"Fill in the bins of `{name}`, so that its groups are known beforehand: {ways}."
+    return public_words(problem)
 
 
 def _control(problem: DiscreetError | None) -> str:

@@ -20,6 +20,7 @@ from discreet.apps.web.frame import Frame
 from discreet.apps.web.store import Store
 from discreet.audit.finding import Finding
 from discreet.audit.gate import Gate, list_subjects, run_gate
+from discreet.audit.report import say_caught
 from discreet.show import Reach
 
 __all__ = ["Mark", "marks", "routes", "run"]
@@ -39,7 +40,7 @@ class Mark:
     claimed: str
     found: str
     caught: str
-    """The smallest error that would have been refuted, as a multiple of the claim."""
+    """The smallest epsilon that would have been refuted, and how many times the claim that is."""
     runs: str
     outcome: str
     bad: bool
@@ -133,7 +134,6 @@ def _mark(one: dict[str, Any]) -> Mark:
     at = f" at delta {readable(one['delta'])}" if one["delta"] else ""
     said = readable(claimed, 4) + at if claimed is not None else "none"
     shown = "no epsilon is enough" if endless else readable(found, 3, "down")
-    times = one.get("would_catch_times")  # a result that an earlier version stored has none
     outcome = ("caught" if one["violated"] else "NOT CAUGHT") if one["planted"] else ""
     return Mark(
         name=one["name"],
@@ -142,10 +142,21 @@ def _mark(one: dict[str, Any]) -> Mark:
         claim=one["claim"],
         claimed=said,
         found=shown,
-        caught=f"{readable(times, 3)} times the claim" if times else "",
+        caught=_caught(one),
         runs=f"{one['runs']:,}",
         outcome=outcome or ("VIOLATED" if one["violated"] else "no violation"),
         bad=one["violated"] != bool(one["planted"]),
         reach=Reach(share, f"{one['name']}: found {shown}, claimed {said}", one["violated"]),
         words=one["words"],
     )
+
+
+def _caught(one: dict[str, Any]) -> str:
+    if one["violated"]:
+        return ""
+    if (times := one.get("would_catch_times")) is not None:  # a result that an earlier version stored has less
+        return say_caught(times, one.get("would_catch_epsilon"))
+    if not one.get("could_refute", True):
+        return "nothing"
+    best = one.get("would_catch_at_best_times")
+    return "" if best is None else say_caught(best, one.get("would_catch_at_best_epsilon"), at_best=True)

@@ -226,7 +226,9 @@ def _picture(found: Decision, repaired: Decision | None) -> Markup | None:
             data.append(Bar(effect.group, effect.shift or 0.0, effect.lower, effect.upper, series, head))
     if not data:
         return None
-    return bars("Excess of each group, as a part of its due", data, format=_percent, ticks=_percent).figure(table=False)
+    return bars("What each group gets above or below its due share", data, format=_percent, ticks=_percent).figure(
+        table=False
+    )
 
 
 def _effects(found: Decision, repaired: Decision | None) -> list[list[str]]:

@@ -34,7 +34,7 @@ from discreet.apps.web.tour import tour_at
 from discreet.core.release import number, percent
 from discreet.curator.plan_view import expected, odds_table
 from discreet.curator.title import title_of
-from discreet.errors import DiscreetError, FormError, SignInError
+from discreet.errors import DiscreetError, FormError, LedgerError, SignInError
 from discreet.ledger.account import Standing
 from discreet.ledger.standing_view import budget_meter, standing_table
 from discreet.query.ask import Ask, check_subject
@@ -198,7 +198,7 @@ class Frame:
             alone=self.service.tokens is None,
             dataset=dataset,
             datasets=known,
-            budgets=[] if caller is None or dataset is None else self.budgets(caller, dataset),
+            budgets=[] if caller is None or dataset is None else self._left(caller, dataset),
             navigation=tabs or ([] if dataset is None else self._navigation(request, dataset)),
             section=tabs is not None,
             wide=[] if caller is None else [(path, text, request.url.path == path) for path, text in self.wide],
@@ -227,6 +227,13 @@ class Frame:
         names = [dataset] if dataset is not None else self.service.datasets(caller)
         found = [one for name in names for one in self.service.curators[name].standing()]
         return [one for one in found if caller.sees(one.allotment.name)]
+
+    def _left(self, caller: Caller, dataset: str) -> list[Standing]:
+        """The same for the header of a page, which may be the page that says that the ledger does not answer."""
+        try:
+            return self.budgets(caller, dataset)
+        except LedgerError:
+            return []
 
     def router(self, ask: type[Ask] | None = None) -> APIRouter:
         """Where a page puts its paths: errors become pages, and nothing is part of the API's description.

@@ -34,10 +34,10 @@ def _contents(curator: Curator) -> str:
     return f"{declared.to_dict()['grid']['public']['loads']:,} loads of a power grid"
 
 
-def _latest(service: Service, caller: Caller) -> list[tuple[str, Line]]:
-    """The last answers, of whatever dataset, each as much as a caller may see of it."""
+def _latest(service: Service, names: list[str], caller: Caller) -> list[tuple[str, Line]]:
+    """The last answers, of whichever of these datasets, each as much as a caller may see of it."""
     found = []
-    for name in service.datasets(caller):
+    for name in names:
         ledger = service.curator(name, caller).ledger
         budget = ledger.account(name).budget
         for outcome in _ended(ledger, name):
@@ -58,11 +58,13 @@ def routes(frame: Frame) -> APIRouter:
 
     @pages.get("/")
     def home(request: Request, caller: Caller = anyone) -> Response:
-        shown = []
-        for name in frame.service.datasets(caller):
+        shown, absent = [], frame.service.absent(caller)
+        names = [name for name in frame.service.datasets(caller) if name not in absent]
+        for name in names:
             curator = frame.service.curator(name, caller)
             only = ONLY.get(curator.declared.subject)
             shown.append((name, curator.declared, _contents(curator), only, frame.budgets(caller, name)))
-        return frame.page(request, "home.html", caller, shown=shown, latest=_latest(frame.service, caller))
+        latest = _latest(frame.service, names, caller)
+        return frame.page(request, "home.html", caller, shown=shown, absent=absent, latest=latest)
 
     return pages

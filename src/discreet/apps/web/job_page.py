@@ -47,6 +47,21 @@ ABOUT = {
     "loads": "Loads of a power grid, each hidden up to a distance, that the grid can still feed.",
 }
 """What comes of each kind of job, in a line."""
+_FIRST = {"train": ("examples",), "search": ("examples",)}  # what most people fill in, though it may be left out
+_LABELS = {
+    "query": "Question",
+    "examples": "Number of examples",
+    "lot": "Examples in a step",
+    "probability": "Sampling probability",
+    "hidden": "Hidden layers",
+    "bound": "Clipping bound",
+    "multiplier": "Noise multiplier",
+    "rate": "Learning rate",
+    "warmup": "Warm-up steps",
+    "ema": "Average of weights",
+    "report_loss": "Reported loss",
+}
+"""Fields whose name alone says too little."""
 _OWN = ("tree", "synth")  # kinds with pages of their own
 NEW = {
     name: _TITLES.get(name, kind.noun.capitalize()) for name, kind in KINDS.items() if kind.sent and name not in _OWN
@@ -69,13 +84,19 @@ def routes(frame: Frame) -> APIRouter:
 def _form(frame: Frame, pages: APIRouter, kind: str, title: str) -> None:
     anyone: Any = Depends(frame.caller)
     listed = fields_of(kind).values()
-    needed = [one for one in listed if one.required]
-    others = [one for one in listed if not one.required and not one.late]
+    needed = [one for one in listed if one.required or one.name in _FIRST.get(kind, ())]
+    others = [one for one in listed if one not in needed and not one.late]
     how = [one for one in listed if one.late and not one.required]
     groups = [("What to release", needed, False), ("More options", others, True), ("How it is released", how, True)]
 
     def more(dataset: str, caller: Caller) -> dict[str, Any]:
-        return {"title": title, "about": ABOUT[kind], "groups": groups, "explained": frozenset(TERMS)}
+        return {
+            "title": title,
+            "about": ABOUT[kind],
+            "groups": groups,
+            "explained": frozenset(TERMS),
+            "labels": _LABELS,
+        }
 
     form = JobForm(frame, f"new/{kind}", "job_form.html", kind, more, lambda dataset, caller: {})
     form.add(pages)

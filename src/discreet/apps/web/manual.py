@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import html
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Any
 
+from discreet.apps.web.manual_text import headings, parts, plain, rendered, slug
 from discreet.core.glossary import glossary_page
 from discreet.show import Markup
 
-__all__ = ["SECTIONS", "Hit", "Manual", "Page", "manual_folder"]
+__all__ = ["GUIDES", "SECTIONS", "Hit", "Manual", "Page", "Section", "manual_folder"]
 
 SECTIONS = {
     "tutorials": "Tutorials",
@@ -25,10 +24,30 @@ SECTIONS = {
     "benchmarks": "Measured",
 }
 """Folders of the documentation, in the order in which they are listed and found."""
-_LATE = ("proofs", "benchmarks")
 PICTURES = {".svg": "image/svg+xml", ".png": "image/png", ".webp": "image/webp"}
-_HEADING = re.compile(r"^(#{1,4}) +(.+?) *$", re.MULTILINE)
-_ADMONITION = re.compile(r'^!!! \w+ "([^"]+)"\n((?:\n| {4}.*\n?)+)', re.MULTILINE)
+GUIDES = {
+    "Data and budget": (
+        "schema",
+        "budget",
+        "share-a-budget",
+        "new-data",
+        "backups",
+        "ledger-postgres",
+        "engines",
+        "cluster",
+    ),
+    "Questions": ("questions", "command-line", "notebook", "accuracy", "choices", "publish", "pictures"),
+    "A whole team": ("server", "deploy", "pages", "custodian-pages"),
+    "Geography and flows": ("hierarchies", "hierarchy-files", "census", "maps", "constraints", "commuting"),
+    "Private numbers": ("hide", "power"),
+    "Synthetic rows": ("synthetic", "relations", "quality"),
+    "Models": ("training", "estimators", "fine-tuning", "images"),
+    "Surveys": ("surveys", "local"),
+    "Attacks and audits": ("risk", "auditing"),
+    "Extend discreet": ("own-mechanism", "extend"),
+}
+"""Guides by what they are about, as in the navigation of the site."""
+_FOLDED = ("proofs", "benchmarks")
 _AROUND = 90  # characters on either side of what was found
 
 
@@ -65,6 +84,17 @@ class Hit:
     after: str
 
 
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A folder of the documentation: its pages in groups, each with a name where there are several."""
+
+    title: str
+    groups: list[tuple[str, list[Page]]]
+    pages: int
+    folded: bool
+    """Whether it is listed in a part that opens."""
+
+
 class Manual:
     """All pages, read once: no path of a request is ever opened."""
 
@@ -88,46 +118,44 @@ class Manual:
             path.relative_to(self.folder or path).as_posix(): path for path in listed if path.suffix.lower() in PICTURES
         }
 
-    def listed(self) -> list[tuple[str, list[Page]]]:
-        """Pages by section."""
-        order = {name: place for place, name in enumerate(_FIRST)}
+    def listed(self) -> list[Section]:
+        """Pages by section, guides by what they are about."""
         found = []
-        for section, title in SECTIONS.items():
-            own = [page for page in self.pages.values() if page.section == section and not page.name.endswith("/index")]
-            own.sort(key=lambda page: (order.get(page.name, len(order)), _numbered(page.title)))
+        for name, title in SECTIONS.items():
+            own = [page for page in self.pages.values() if page.section == name and not page.name.endswith("/index")]
             if own:
-                found.append((title, own))
+                found.append(Section(title, _groups(name, own), len(own), name in _FOLDED))
         return found
 
     def rendered(self, page: Page) -> Markup:
         """A page as HTML: raw HTML in it is text, and links to other hosts are written out."""
-        return Markup(_renderer(self, page).render(_ADMONITION.sub(_quoted, page.text)))
+        return Markup(rendered(page.text, lambda link: self.address(link, page)))
 
     def outline(self, page: Page) -> list[tuple[str, str]]:
         """Anchors and names of the parts of a page, where it has several."""
-        parts = [match[2] for match in _HEADING.finditer(_without_code(page.text)) if match[1] == "##"]
-        return (
-            [(slug(name), name.replace("`", "")) for name in parts]
-            if len(parts) > 3 and page.name != "glossary"
-            else []
-        )
+        names = [name for level, name, _ in headings(page.text) if level == 2]
+        return [(slug(name), plain(name)) for name in names] if len(names) > 3 and page.name != "glossary" else []
+
+    @cached_property
+    def _parts(self) -> dict[str, list[tuple[str, str]]]:
+        return {name: parts(page.text) for name, page in self.pages.items()}
 
     def search(self, words: str, most: int = 20) -> list[Hit]:
         """Pages with all of some words: those with them in the title first, all others before proofs and figures."""
-        parts = [part for part in words.casefold().split() if part][:8]
-        if not parts:
+        wanted = [part for part in words.casefold().split() if part][:8]
+        if not wanted:
             return []
         ranked = []
-        places = ["", *SECTIONS]
         for page in self.pages.values():
-            text, title = page.text.casefold(), page.title.casefold()
-            if not all(part in text for part in parts):
+            own, title = self._parts[page.name], page.title.casefold()
+            text = " ".join(f"{heading} {body}" for heading, body in own).casefold()
+            if not all(part in text for part in wanted):
                 continue
-            named = sum(part in title for part in parts)
-            headed = sum(part in heading.casefold() for part in parts for heading in _headings(page.text))
-            place = places.index(page.section) if page.section in places else len(places)
-            ranked.append((page.section in _LATE, -named, place, -headed, page.title, page))
-        return [_hit(page, parts) for *_, page in sorted(ranked, key=lambda one: one[:-1])[:most]]
+            named = sum(part in title for part in wanted)
+            headed = sum(part in heading.casefold() for part in wanted for heading, _ in own)
+            ranked.append((page.section in _FOLDED, -named, _place(page), -headed, page.title, page))
+        ranked.sort(key=lambda one: one[:-1])
+        return [_hit(page, self._parts[page.name], wanted) for *_, page in ranked[:most]]
 
     def address(self, link: str, page: Page) -> str | None:
         """Where a link of a page leads on this server; None if it leads elsewhere."""
@@ -148,22 +176,27 @@ class Manual:
         return f"/help/{name}{f'#{anchor}' if anchor else ''}"
 
 
-_FIRST = (
-    "tutorials/analyst",
-    "tutorials/custodian",
-    "tutorials/statistician",
-    "tutorials/engineer",
-    "tutorials/survey",
-    "guides/pages",
-    "guides/questions",
-    "guides/accuracy",
-    "guides/budget",
-    "guides/share-a-budget",
-    "guides/schema",
-    "guides/publish",
-    "guides/new-data",
-    "concepts/epsilon",
-)
+_FIRST = ("analyst", "custodian", "statistician", "engineer", "survey", "epsilon")
+_ORDER = ["glossary", *SECTIONS]
+
+
+def _place(page: Page) -> int:
+    """Where a page of its section stands in a search: sections in their order, then pages of none."""
+    name = page.section or page.name
+    return _ORDER.index(name) if name in _ORDER else len(_ORDER)
+
+
+def _groups(section: str, pages: Sequence[Page]) -> list[tuple[str, list[Page]]]:
+    """The pages of a section: guides by what they are about, others in one group."""
+    left = {page.name.partition("/")[2]: page for page in pages}
+    made = []
+    if section == "guides":
+        for title, names in GUIDES.items():
+            made.append((title, [left.pop(name) for name in names if name in left]))
+    order = {name: place for place, name in enumerate(_FIRST)}
+    rest = sorted(left, key=lambda name: (order.get(name, len(order)), _numbered(left[name].title)))
+    made.append(("More" if made else "", [left[name] for name in rest]))
+    return [(title, own) for title, own in made if own]
 
 
 def _numbered(title: str) -> list[tuple[int, str]]:
@@ -184,93 +217,31 @@ def _joined(folder: PurePosixPath, target: str) -> str | None:
     return "/".join(parts)
 
 
-def _headings(text: str) -> list[str]:
-    return [match[2] for match in _HEADING.finditer(_without_code(text))]
-
-
 def _title(text: str, name: str) -> str:
-    found = _headings(text)
-    return found[0].replace("`", "") if found else name
+    found = headings(text)
+    return plain(found[0][1]) if found else name
 
 
-def _without_code(text: str) -> str:
-    """The text with blocks of code blanked, so that a comment is taken for no heading."""
-    return re.sub(r"^(`{3,}).*?^\1", lambda match: " " * len(match[0]), text, flags=re.MULTILINE | re.DOTALL)
+def _hit(page: Page, own: Sequence[tuple[str, str]], wanted: Sequence[str]) -> Hit:
+    """The part of a page that has most of the words, in its heading or below it, and the words around one of them."""
+
+    def score(part: tuple[str, str]) -> int:
+        heading, body = part[0].casefold(), part[1].casefold()
+        return sum(3 * (word in heading) + 2 * (word in body) for word in wanted)
+
+    heading, body = max(own, key=score)
+    lower = body.casefold()
+    found = [(at, len(word)) for word in wanted if (at := lower.find(word)) >= 0]
+    if not found:  # in the heading alone
+        return Hit(page, slug(heading), heading, "", "", _cut(body[: 2 * _AROUND], end=True))
+    at, length = min(found)
+    before, after = body[max(0, at - _AROUND) : at], body[at + length : at + length + _AROUND]
+    before = before if at <= _AROUND else f"…{before.partition(' ')[2]}"
+    return Hit(
+        page, slug(heading), heading, before, body[at : at + length], _cut(after, end=at + length + _AROUND < len(body))
+    )
 
 
-def slug(heading: str) -> str:
-    """The anchor of a heading, as the documentation's links name it.
-
-    >>> slug("One row for each person"), slug("`discreet ask`, again")
-    ('one-row-for-each-person', 'discreet-ask-again')
-    """
-    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower())
-
-
-def _quoted(match: re.Match[str]) -> str:
-    """An admonition as a quotation with its title."""
-    body = re.sub(r"^ {4}", "", match[2], flags=re.MULTILINE).strip()
-    return "\n".join(f"> {line}".rstrip() for line in [f"**{match[1]}**", "", *body.splitlines()]) + "\n\n"
-
-
-def _hit(page: Page, parts: Iterable[str]) -> Hit:
-    text = page.text
-    at = min(place for part in parts if (place := text.casefold().find(part)) >= 0)
-    length = max((len(part) for part in parts if text.casefold().startswith(part, at)), default=0)
-    before = [match for match in _HEADING.finditer(_without_code(text)) if match.start() <= at]
-    heading = before[-1][2] if before else page.title
-    start, end = max(0, at - _AROUND), min(len(text), at + length + _AROUND)
-    parts_of = (text[start:at], text[at : at + length], text[at + length : end])
-    clean = [re.sub(r"\s+", " ", re.sub(r"[#*`>|]", "", one)) for one in parts_of]
-    return Hit(page, slug(heading), heading.replace("`", ""), *clean)
-
-
-def _renderer(manual: Manual, page: Page) -> Any:
-    """A Markdown renderer for one page."""
-    from markdown_it import MarkdownIt
-
-    made = MarkdownIt("commonmark", {"html": False}).enable("table")
-
-    def heading_open(self: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
-        seen = env.setdefault("seen", {})
-        anchor = slug(tokens[index + 1].content)
-        seen[anchor] = seen.get(anchor, 0) + 1
-        again = f"_{seen[anchor] - 1}" if seen[anchor] > 1 else ""
-        if tokens[index].tag == "h1" and len(seen) > 1:  # a page has one title
-            tokens[index].tag = next(token for token in tokens[index:] if token.type == "heading_close").tag = "h2"
-        return f'<{tokens[index].tag} id="{html.escape(anchor + again)}">'
-
-    def link_open(self: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
-        link = str(tokens[index].attrs.get("href", ""))
-        here = manual.address(link, page)
-        env.setdefault("links", []).append("" if here else link)
-        return f'<a href="{html.escape(here)}">' if here else "<span>"
-
-    def link_close(self: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
-        outside = env["links"].pop()
-        written = f" <small>({html.escape(outside)})</small>" if "://" in outside else ""
-        return f"</span>{written}" if outside else "</a>"
-
-    def image(self: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
-        token = tokens[index]
-        here = manual.address(str(token.attrs.get("src", "")), page)
-        said = html.escape(self.renderInlineAsText(token.children or [], options, env))
-        return f'<img src="{html.escape(here)}" alt="{said}" loading="lazy">' if here else f"<em>{said}</em>"
-
-    def table_open(self: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
-        return '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>'
-
-    def fence(self: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
-        return f'<pre tabindex="0"><code>{html.escape(tokens[index].content)}</code></pre>\n'
-
-    for name, rule in {
-        "heading_open": heading_open,
-        "link_open": link_open,
-        "link_close": link_close,
-        "image": image,
-        "table_open": table_open,
-        "table_close": lambda *_: "</table></div>",
-        "fence": fence,
-    }.items():
-        made.add_render_rule(name, rule)
-    return made
+def _cut(text: str, end: bool) -> str:
+    """Some text without the word that it breaks off in, if it does."""
+    return f"{text.rpartition(' ')[0]}…" if end and " " in text else text

@@ -24,6 +24,7 @@ from discreet.apps.web.shapes import LARGEST, UploadedShapes
 from discreet.apps.web.store import Store
 from discreet.core.release import Release, number
 from discreet.curator.kinds import table_of
+from discreet.curator.title import title_of
 from discreet.data.column import Category, Integer, Real
 from discreet.errors import BusyError, InputError
 from discreet.ledger.outcome import Outcome
@@ -169,7 +170,7 @@ def routes(frame: Frame) -> APIRouter:
             odd=odd,
             others=[
                 one.charged
-                for one, _, _ in made(frame, dataset, caller, "tree")
+                for one, *_ in made(frame, dataset, caller, "tree")
                 if one.charged.release != tree.id and not parts
             ],
             record=record,
@@ -259,15 +260,16 @@ def routes(frame: Frame) -> APIRouter:
     return pages
 
 
-def made(frame: Frame, dataset: str, caller: Caller, kind: str) -> list[tuple[Outcome, str, bool]]:
-    """What jobs of a kind have released, the newest first: each with its cost, and whether who and why may be told."""
+def made(frame: Frame, dataset: str, caller: Caller, kind: str) -> list[tuple[Outcome, str, bool, str]]:
+    """What jobs of a kind have released, the newest first: cost, whether who and why may be shown, and a title."""
     books = frame.service.curators[dataset].ledger
     budget = books.account(dataset).budget
     found = []
     for one in reversed(books.releases(dataset)):
         if one.answer is not None and kind_of(one) == kind:
             mine = caller.role == "custodian" or one.charged.who == caller.name
-            found.append((one, price_text(budget.allotment(one.charged.allotment), one.charged.charge), mine))
+            title = title_of(one.charged.query, one.kind)
+            found.append((one, price_text(budget.allotment(one.charged.allotment), one.charged.charge), mine, title))
     return found
 
 

@@ -20,7 +20,7 @@ def output_chart(release: Release, output: str) -> Markup | None:
     if output not in drawable(release) or not any(finite(value) for value in release[output]):
         return None
     shown = charts(release, output, range(min(MOST, len(release))))[0]
-    said = caption(release, output)
+    said = caption(release, output, [shown])
     if len(release) > MOST:
         said += f"; the first {MOST} rows, the table has {len(release) - MOST} more"
     return shown.figure(said, table=False)

@@ -103,7 +103,7 @@ def view_release(
         release=release,
         output=output,
         outputs=[(name, words.get(name, name), link(output=name)) for name in named] if len(named) > 1 else [],
-        caption=pictures[0].title if drawn is not None else caption(release, output) if output else "",
+        caption=pictures[0].title if drawn is not None else caption(release, output, pictures) if output else "",
         pictures=[] if alone else pictures,
         undrawn=undrawn(release, output) if output else "",
         figures=[(name, words.get(name, ""), *cell) for name, cell in zip(release.outputs, cells[0][1], strict=True)]

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from discreet.apps.server import app as server
+from discreet.apps.server.away import watch
 from discreet.apps.server.config import latest
 from discreet.apps.server.service import Service
 from discreet.apps.server.settings import Settings
@@ -74,6 +75,12 @@ def application(
 def worker() -> FastAPI:
     """The application of a process that was started with `Settings.shared`."""
     settings, service = latest(Settings.received())
+    for name, one in service.away.items():
+        settings.note("away", dataset=name, check=one.check, problem=" ".join(str(one.problem).split()))
+    if service.away:
+        from discreet.apps.server.workers import renew  # needs what a worker has anyway
+
+        watch(service.away, settings.note, renew)
     return settings.application(service, add_pages)
 
 

@@ -66,6 +66,11 @@ def question_from(entry: object, place: str) -> Question:
     kind = entry.get("kind")
     if kind not in _FIELDS:
         raise InputError(f"{place}.kind", kind, among=_FIELDS)
+    if "instant" in entry and "instant" not in _FIELDS[kind]:
+        hint = "Only binary and choice can be asked in rounds. For a number, offer its ranges as options."
+        raise InputError(
+            f"{place}.instant", Phrase(f"one of kind {kind}"), "given for a binary question or a choice", hint
+        )
     if unknown := set(entry) - set(_FIELDS[kind]):
         raise InputError.unknown(f"{place}.{min(map(str, unknown))}", _FIELDS[kind])
     name, text = entry.get("name"), entry.get("text")

@@ -275,7 +275,7 @@ class Question:
 def check_options(question: Question, field: str) -> Oracle:
     """The mechanism of a question whose answer is one of its options; `InputError` if it is another question."""
     if not isinstance(question.mechanism, Oracle):
-        hint = "For a number by the answers to another question: --by."
+        hint = "" if field == "--by" else "For a number by the answers to another question: --by."
         raise InputError(field, question.name, "a question of kind binary or choice", hint)
     return question.mechanism
 

@@ -197,7 +197,8 @@ class Questionnaire:
     def pair(self, names: Sequence[object], field: str) -> tuple[int, int]:
         """The places of two different questions that are answered with one of their options each."""
         if isinstance(names, str) or len(names) != 2 or names[0] == names[1]:
-            raise InputError(field, names, "two different questions, such as pills,reason")
+            given = names if isinstance(names, str) else Phrase(", ".join(map(str, names)) or "none")
+            raise InputError(field, given, "two different questions, such as pills,reason")
         first, second = (self.place(name, field) for name in names)
         for place in (first, second):
             check_options(self.questions[place], field)

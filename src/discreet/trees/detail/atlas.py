@@ -39,8 +39,9 @@ def draw_groups(release: DetailRelease, *, title: str | None = None, **how: Any)
         title=title or f"{release.dataset}: population groups by {regions}",
         confidence=release.confidence,
         privacy=(
-            f"Every number carries noise that hides any one unit of {release.dataset!r} (cost {release.cost}). Numbers "
-            "of different regions are estimated separately and need not add up. A row may be in several groups."
+            f"Every number has noise added to it, which hides any one protected unit of {release.dataset!r} (cost "
+            f"{release.cost}). Numbers of different regions are estimated separately and need not add up. A row may be "
+            "in several groups."
         ),
         **how,
     )

@@ -103,7 +103,7 @@ def add_pages(section: Section) -> None:
                 f"What it is used for is recorded under the name {name}.",
                 "It is shown once, on the next page. This server stores only its hash.",
             ),
-            "Yes, make it",
+            "Yes, create it",
             "/custodian/tokens",
             {"name": name, "role": role, "allotment": allotment or "", "expires": lasts},
             listed={"datasets": only or []},
