@@ -188,7 +188,7 @@ def test_threads_share_what_was_read(ledger):
 
 
 def test_a_long_ledger_is_not_read_from_its_beginning(ledger, monkeypatch):
-    """What is older than the longest period is found by halving, and each later record is read once."""
+    """What is older than the longest period is found from the end, and each later record is read once."""
     later(monkeypatch, -timedelta(days=30))
     for _ in range(40):
         spend(ledger, "bob", "0.01")
@@ -213,7 +213,7 @@ def test_a_long_ledger_is_not_read_from_its_beginning(ledger, monkeypatch):
 
 
 def test_what_was_spent_before_an_older_ledger_was_merged_counts(ledger, tmp_path, monkeypatch):
-    """Records of the other ledger keep their times: between those of now, halving would find the wrong ones."""
+    """Records of the other ledger keep their times: a page of them says nothing of what is before."""
     Caps(ledger).set("visits", "bob", epsilon="0.5", who="carla")
     spend(ledger, "bob", "0.4")
     later(monkeypatch, -timedelta(days=400))
@@ -229,5 +229,25 @@ def test_what_was_spent_before_an_older_ledger_was_merged_counts(ledger, tmp_pat
     with pytest.raises(CapError):
         spend(ledger, "bob", "0.2")
     module._spending.cache_clear()
+    monkeypatch.setattr(module, "_PAGE", 8)
     monkeypatch.setattr(module, "_is_merged", lambda reader: False)  # the planted bug: as if times were in order
     assert Caps(ledger).standing("visits", "bob")[0].used == 0
+
+
+def test_a_machine_whose_clock_is_slow_hides_nothing_that_others_spent(ledger, monkeypatch):
+    """Its records have a time of days ago, and stand between those of now: halving found what came after them."""
+    Caps(ledger).set("visits", "bob", epsilon="0.5", who="carla")
+    for _ in range(4):
+        spend(ledger, "bob", "0.1")
+    later(monkeypatch, -timedelta(days=10))
+    for _ in range(8):
+        spend(ledger, "ann", "0.01")
+    later(monkeypatch, timedelta(0))
+    spend(ledger, "bob", "0.1")
+    for _ in range(4):
+        spend(ledger, "ann", "0.01")
+    module._spending.cache_clear()  # as another process, which has read nothing
+    (bob,) = Caps(ledger).standing("visits", "bob")
+    assert bob.used == Fraction(1, 2)
+    with pytest.raises(CapError):
+        spend(ledger, "bob", "0.1")

@@ -67,6 +67,17 @@ def test_a_moved_ledger_is_not_moved_again(old, place, tmp_path):
         Ledger.open(tmp_path / "third.db")
 
 
+def test_a_move_that_ended_though_nobody_heard_of_it_is_finished_when_it_is_asked_for_again(old, place):
+    """Its process was killed between the last thing it did and its last word."""
+    head = old.move(place, who="ann", why="").head()
+    new = old.move(place, who="ann", why="")
+    assert new.head() == head
+    spend(new, "r2", 2)
+    assert old.move(place, who="ann", why="").verify().ok  # which moves nothing
+    with pytest.raises(LedgerError, match="moved"):
+        spend(old, "r3")
+
+
 def test_only_into_an_empty_one(old, place):
     new = Ledger.open(place, create=True)
     new.create("visits", Budget(epsilon=3), who="ann")

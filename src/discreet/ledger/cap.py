@@ -42,6 +42,7 @@ EVERYONE = "*"
 """The name of a cap that holds for each caller who has none of their own."""
 
 _NOTHING = Fraction(0)
+_PAGE = 200  # records
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,19 +241,21 @@ def _hash_at(reader: Reader, sequence: int) -> str:
 
 
 def _first_after(reader: Reader, moment: datetime) -> int:
-    """The number of a record before which there is none after a moment: records are in the order of time.
+    """The number of a record before which there is none after a moment, looked for from the end.
 
-    Not so on a ledger that others were merged into: their records have times of their own, and stand later.
+    Records are in the order of time, but for those of machines whose clocks are slow, which stand between others: a
+    whole page of records before the moment is taken for the end. Not so on a ledger that others were merged into: their
+    records have times of their own, and stand later.
     """
-    low, high = 1, 1 if _is_merged(reader) else reader.head().sequence + 1
-    while low < high:
-        middle = (low + high) // 2
-        row = reader.row(middle)
-        if row is not None and _time(row.record()) <= moment:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    first = before = reader.head().sequence + 1
+    if _is_merged(reader):
+        return 1
+    while page := reader.newest(None, _PAGE, before):
+        recent = next((row.sequence for row in page if _time(row.record()) > moment), None)
+        if recent is None:
+            break
+        first, before = recent, page[0].sequence
+    return first
 
 
 def _is_merged(reader: Reader) -> bool:

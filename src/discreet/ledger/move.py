@@ -56,7 +56,8 @@ def move_ledger(old: Ledger, new: Ledger, address: str | Path, *, who: str, why:
         identity = identity_of(reader) or "new"
     draft = workspace(old._store.path, identity, "moving") / "note.json"
     begun = read_begun(draft)
-    if begun is None or begun.to != to or not _has(new._store, begun.note):
+    done = _carried_over(old._store, new._store) if begun is None else begun.to == to and _has(new._store, begun.note)
+    if not done:
         if new.head() != GENESIS:  # before both are held: this ledger itself would wait for itself
             raise InputError("to", Phrase(f"{new.head().sequence} records"), "an empty ledger", "Nothing was changed.")
         if old._secret is not None and new._secret is not None and old._secret.exists():
@@ -106,6 +107,16 @@ def _has(store: Store, note: Record) -> bool:
     with store.read() as reader:
         row = reader.row(note.sequence)
     return row is not None and row.hash == note.hash
+
+
+def _carried_over(old: Store, new: Store) -> bool:
+    """Whether the new ledger goes on where the old one was left: the move ended, though nobody may have heard of it."""
+    with old.read() as reader:
+        head = reader.head()
+    with new.read() as reader:
+        row = reader.row(head.sequence + 1)
+    note = None if row is None or row.kind != "note" else row.record()
+    return note is not None and note.previous == head.hash and note.detail == {"moved": head.hash}
 
 
 def _tidy(old: Ledger, new: Ledger, identity: str, draft: Path) -> None:

@@ -159,6 +159,8 @@ def test_a_job_that_waited_before_somebody_paid_for_its_id_ends_nothing_of_their
         with pytest.raises(KeyboardInterrupt):
             mine.release(release="anns")
     assert service.curators["people"].ledger.find("anns").open
+    with pytest.raises(InputError, match="another person paid"):  # nor is it gone on with
+        service._perform(service.queue("people").request("people", "anns"), lambda stage, done: None)
     assert bob.post("/api/datasets/people/jobs/anns/cancel").json()["state"] == "cancelled"
     assert service.curators["people"].ledger.find("anns").open
     assert mine.release(release="anns")["state"].rows()

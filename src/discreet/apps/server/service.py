@@ -249,6 +249,9 @@ class Service:
         curator = self.curators[job.dataset].acting_for(job.who)
         offer = REQUESTS[job.kind].model_validate_json(ticket.request).offer(curator)
         if known := curator.ledger.find(job.release):
+            if known.open and known.charged.who != job.who and known.charged.time > job.begun:
+                hint = "Nothing was spent by this job. Choose another id."
+                raise InputError("release", job.release, "a new id: another person paid for this one meanwhile", hint)
             offer = replace(offer, plan=as_paid(offer.plan, known.charged.digest))
         elif offer.plan.digest != ticket.digest:
             hint = "Its schema or its budget has changed. Nothing was spent. Ask again."
