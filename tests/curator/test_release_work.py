@@ -36,7 +36,7 @@ def release(tmp_path):
 
 @pytest.fixture
 def work(monkeypatch):
-    """What was done, by its name, by this thread: a server that an earlier test left may look at a ledger of its own."""
+    """What was done, by its name, by this thread: a server that another test left has a ledger of its own."""
     done: Counter[str] = Counter()
     here = threading.get_ident()
 
