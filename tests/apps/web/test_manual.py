@@ -108,6 +108,13 @@ def test_formulas_are_set_and_dollars_in_code_are_not():
     )
 
 
+def test_a_page_has_no_marks_of_the_site_around_its_pictures():
+    text = str(MANUAL.rendered(MANUAL.pages["index"]))
+    assert "picture&gt;" not in text
+    assert "front-picture" not in text
+    assert '<img src="/help/file/release-light.webp" alt="A release' in text
+
+
 def test_what_a_search_shows_is_what_a_reader_sees():
     for words in ("bins", "ledger verify", "epsilon", "quantile", "postgres"):
         for hit in MANUAL.search(words):
