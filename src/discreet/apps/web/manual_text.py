@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from discreet.apps.web.formulas import FormulaError, set_formula
+from discreet.apps.web.formulas import set_formula
+from discreet.errors import InputError
 
 __all__ = ["headings", "parts", "plain", "rendered", "slug"]
 
@@ -113,7 +114,7 @@ def _set(latex: str, display: bool) -> str:
     """A formula, or its source where it cannot be set."""
     try:
         return set_formula(latex, display=display)
-    except (FormulaError, ImportError):
+    except (InputError, ImportError):
         source = f"<code>{html.escape(latex)}</code>"
         return f"<p>{source}</p>" if display else source
 
