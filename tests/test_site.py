@@ -119,7 +119,7 @@ def test_links_and_files_of_the_site_are_let_be():
 
 
 def test_every_figure_follows_the_reader_or_brings_a_white_ground_and_is_marked():
-    figures = {path: path.read_text(encoding="utf-8") for path in DOCS.rglob("*.svg")}
+    figures = {path: path.read_text(encoding="utf-8") for path in DOCS.rglob("*.svg") if path.parent.name != "looks"}
     plain = {path for path, svg in figures.items() if not follows_the_reader(svg)}
     assert 0 < len(plain) < len(figures) / 4
     for path in plain:

@@ -64,7 +64,7 @@ PAGES = {
     "/surveys": ["/surveys"],
     "/help": ["/help", "/help?q=epsilon"],
     "/help/glossary": ["/help/glossary"],
-    "/help/{name:path}": ["/help/guides/pages", "/help/guides/nothing"],
+    "/help/{name:path}": ["/help/guides/pages", "/help/proofs/gaussian", "/help/guides/nothing"],
     "/custodian": ["/custodian"],
     "/custodian/datasets": ["/custodian/datasets"],
     "/custodian/datasets/uploads/{identity}": [],  # driven in test_custodian_browser.py

@@ -38,7 +38,7 @@ def test_what_an_epsilon_allows_is_the_line_of_its_definition_and_the_mirror_ima
 def test_members_named_are_read_at_a_stated_rate():
     found = judge_membership(np.arange(1000.0) + 500, np.arange(1000.0))
     assert found.at(0.01) == pytest.approx(0.51)
-    assert "at a false positive rate of 1%, the attack identifies 51.0% of the members" in str(found)
+    assert "at a false positive rate of 1%, the attack identifies 51.0% of members" in str(found)
     with pytest.raises(InputError, match="accused"):
         found.at(0.3333)
     few = judge_membership(np.arange(3.0), np.arange(3.0))

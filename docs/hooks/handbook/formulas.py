@@ -7,7 +7,8 @@ from html import unescape
 from importlib.util import find_spec
 from pathlib import Path
 
-from discreet.apps.web.formulas import FormulaError, set_formula
+from discreet.apps.web import formulas as pages
+from discreet.errors import InputError
 
 __all__ = ["FormulaError", "font", "formulas", "set_formula", "set_formulas"]
 
@@ -16,6 +17,18 @@ _DISPLAY = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', re.D
 _FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,}).*?^\1\2[ \t]*$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"`[^`\n]*`")
 _WRITTEN = re.compile(r"\$\$(.+?)\$\$|(?<![\\$\w])\$(?=\S)([^$\n]+?)(?<=\S)\$(?!\w)", re.DOTALL)
+
+
+class FormulaError(ValueError):
+    """A formula that cannot be set, or a font that is not there: the build stops."""
+
+
+def set_formula(latex: str, *, display: bool = False) -> str:
+    """One formula as MathML, as under /help of a server."""
+    try:
+        return pages.set_formula(latex, display=display)
+    except InputError as error:
+        raise FormulaError(str(error)) from error
 
 
 def set_formulas(html: str) -> str:

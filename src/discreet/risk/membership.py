@@ -65,9 +65,8 @@ class Membership:
         """In words."""
         few = max(0.01, min(rate for rate in self.accused if rate * self.others >= 1 or rate == self.accused[-1]))
         return (
-            f"{self.members:,} members and {self.others:,} non-members: at a false positive rate of {few:.0%}, "
-            f"the attack identifies {self.at(few):.1%} of the members (AUC {self.area:.3f}, "
-            f"advantage {self.advantage:.1%})."
+            f"{self.members:,} members and {self.others:,} non-members: at a false positive rate of {few:.0%}, the "
+            f"attack identifies {self.at(few):.1%} of members (AUC {self.area:.3f}, advantage {self.advantage:.1%})."
         )
 
     def __str__(self) -> str:

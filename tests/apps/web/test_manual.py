@@ -66,10 +66,13 @@ def test_a_long_page_has_an_outline_whose_anchors_are_on_it():
 def test_sections_are_listed_with_numbers_in_order():
     sections = {section.title: section for section in MANUAL.listed()}
     assert list(sections)[:2] == ["Tutorials", "Guides"]
-    assert [title for title in sections if sections[title].folded] == ["Proofs", "Measured"]
+    assert [title for title in sections if sections[title].folded] == ["Proofs", "Benchmarks"]
     ((_, pages),) = sections["Course"].groups
     course = [page.title for page in pages]
     assert course.index("2. Randomized response") < course.index("10. Private learning")
+    assert course[-1] == "Every statement, with its number"
+    ((_, concepts),) = sections["Concepts"].groups
+    assert [page.name for page in concepts][:: len(concepts) - 1] == ["concepts/epsilon", "concepts/architecture"]
 
 
 def test_guides_are_listed_by_what_they_are_about_as_in_the_navigation_of_the_site():
@@ -106,6 +109,13 @@ def test_formulas_are_set_and_dollars_in_code_are_not():
     assert not re.search(
         r"\$\\?\w", re.sub(r"<pre.*?</pre>|<code.*?</code>|<math.*?</math>", "", course, flags=re.DOTALL)
     )
+
+
+def test_a_page_has_no_marks_of_the_site_around_its_pictures():
+    text = str(MANUAL.rendered(MANUAL.pages["index"]))
+    assert "picture&gt;" not in text
+    assert "front-picture" not in text
+    assert '<img src="/help/file/release-light.webp" alt="A release' in text
 
 
 def test_what_a_search_shows_is_what_a_reader_sees():

@@ -5,28 +5,29 @@ from __future__ import annotations
 import re
 from html import escape
 
-__all__ = ["FormulaError", "set_formula"]
+from discreet.errors import InputError
+
+__all__ = ["set_formula"]
 
 _FUNCTION = re.compile(r"(<mi>[a-z]{2,}</mi>)(?=<m(?:i|n|frac|sub|sup|subsup|row|sqrt)>)")
 _THIN = '<mspace width="0.167em"/>'
 _UNREAD = re.compile(r"<m[a-z]+>\s*\\[a-zA-Z]+|<merror")
 
 
-class FormulaError(ValueError):
-    """A formula that cannot be set: a command that the converter does not know, or brackets that do not match."""
-
-
 def set_formula(latex: str, *, display: bool = False) -> str:
-    """One formula as MathML, with its source for those who copy it or cannot see it."""
+    """One formula as MathML, with its source for those who copy it or cannot see it.
+
+    `InputError` for one that cannot be set: a command that the converter does not know, or brackets that do not match.
+    """
     from latex2mathml.converter import convert
 
     source = " ".join(latex.split())
     try:
         made = str(convert(source, display="block" if display else "inline"))
     except Exception as error:
-        raise FormulaError(f"{source}: {type(error).__name__} {error}") from error
+        raise InputError("formula", source, f"LaTeX that can be read ({type(error).__name__})") from error
     if unread := _UNREAD.search(made):
-        raise FormulaError(f"{source}: {unread[0]} is not known")
+        raise InputError("formula", source, f"LaTeX whose commands are known: {unread[0]} is not")
     made = _FUNCTION.sub(rf"\1{_THIN}", made)  # ln x, not lnx
     made = made.replace("<math ", f'<math alttext="{escape(source)}" ', 1)
     return f'<div class="formula" tabindex="0">{made}</div>' if display else made

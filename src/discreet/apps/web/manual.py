@@ -21,7 +21,7 @@ SECTIONS = {
     "concepts": "Concepts",
     "course": "Course",
     "proofs": "Proofs",
-    "benchmarks": "Measured",
+    "benchmarks": "Benchmarks",
 }
 """Folders of the documentation, in the order in which they are listed and found."""
 PICTURES = {".svg": "image/svg+xml", ".png": "image/png", ".webp": "image/webp"}
@@ -176,7 +176,12 @@ class Manual:
         return f"/help/{name}{f'#{anchor}' if anchor else ''}"
 
 
-_FIRST = ("analyst", "custodian", "statistician", "engineer", "survey", "epsilon")
+_ORDERED = (
+    *("analyst", "custodian", "statistician", "engineer", "survey"),
+    *("epsilon", "anonymisation", "sensitivity", "mechanisms", "composition", "post-processing", "group-privacy"),
+    *("local-or-central", "decisions", "sharp-edges"),
+)
+_LAST = ("architecture", "coverage")
 _ORDER = ["glossary", *SECTIONS]
 
 
@@ -193,8 +198,8 @@ def _groups(section: str, pages: Sequence[Page]) -> list[tuple[str, list[Page]]]
     if section == "guides":
         for title, names in GUIDES.items():
             made.append((title, [left.pop(name) for name in names if name in left]))
-    order = {name: place for place, name in enumerate(_FIRST)}
-    rest = sorted(left, key=lambda name: (order.get(name, len(order)), _numbered(left[name].title)))
+    order = {name: place for place, name in enumerate(_ORDERED)} | dict.fromkeys(_LAST, len(left) + len(_ORDERED))
+    rest = sorted(left, key=lambda name: (order.get(name, len(_ORDERED)), _numbered(left[name].title)))
     made.append(("More" if made else "", [left[name] for name in rest]))
     return [(title, own) for title, own in made if own]
 

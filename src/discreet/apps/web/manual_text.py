@@ -7,15 +7,20 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from discreet.apps.web.formulas import FormulaError, set_formula
+from discreet.apps.web.formulas import set_formula
+from discreet.errors import InputError
 
 __all__ = ["headings", "parts", "plain", "rendered", "slug"]
 
 _HEADING = re.compile(r"^(#{1,4}) +(.+?) *$", re.MULTILINE)
 _ADMONITION = re.compile(r'^!!! \w+ "([^"]+)"\n((?:\n| {4}.*\n?)+)', re.MULTILINE)
+_IMAGE = re.compile(r'^<img src="([^"]+)"[^>]*? alt="([^"]*)">$', re.MULTILINE)
+_FRAME = re.compile(r"^</?(?:div|picture|source)\b[^>]*>\n", re.MULTILINE)  # around pictures of the site alone
 _FENCE = re.compile(r"^(`{3,}).*?^\1", re.MULTILINE | re.DOTALL)
 _FORMULA = re.compile(r"\$(?=\S)([^$\n]+?)(?<=\S)\$(?!\w)")
 _NOT_READ = (
+    (_FRAME, ""),
+    (_IMAGE, r"\2"),
     (re.compile(r"^[ \t]*(?:`{3,}|~{3,}).*$", re.MULTILINE), " "),  # the marks around code, with its language
     (re.compile(r"^[ \t]*\|?(?:[ :-]*-{3}[ :-]*\|)+[ :-]*$", re.MULTILINE), " "),  # the line below a table's head
     (re.compile(r"!?\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\([^()\s]*\)"), r"\1"),
@@ -67,7 +72,8 @@ def parts(text: str) -> list[tuple[str, str]]:
 
 def rendered(text: str, address: Callable[[str], str | None]) -> str:
     """A page as HTML: raw HTML in it is text, and links whose `address` is not here are written out."""
-    return str(_renderer(address).render(_ADMONITION.sub(_quoted, text)))
+    written = _FRAME.sub("", _IMAGE.sub(r"![\2](\1)", text))
+    return str(_renderer(address).render(_ADMONITION.sub(_quoted, written)))
 
 
 def _quoted(match: re.Match[str]) -> str:
@@ -108,7 +114,7 @@ def _set(latex: str, display: bool) -> str:
     """A formula, or its source where it cannot be set."""
     try:
         return set_formula(latex, display=display)
-    except (FormulaError, ImportError):
+    except (InputError, ImportError):
         source = f"<code>{html.escape(latex)}</code>"
         return f"<p>{source}</p>" if display else source
 

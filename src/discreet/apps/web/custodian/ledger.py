@@ -14,6 +14,7 @@ from discreet.accounting.words import readable
 from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web.burns import WINDOW, all_burns, budget_of
+from discreet.apps.web.custodian.ledger_backup import DONE, add_backups
 from discreet.apps.web.custodian.section import Section
 from discreet.apps.web.form import Form
 from discreet.curator import KINDS, kind_of
@@ -89,6 +90,8 @@ def add_pages(section: Section) -> None:
             kinds=[(name, _noun(name)) for name in (*KINDS, _BUDGET) if name in kinds],
             burns=all_burns(service, chosen["dataset"]),
             heads=[ledger.head() for ledger in service.ledgers],
+            did=DONE if request.query_params.get("did") == "backup" else "",
+            backed_up=None if service.state is None else service.trail.listed("ledger"),
             **{"results": None, **more},
         )
 
@@ -99,6 +102,8 @@ def add_pages(section: Section) -> None:
     @section.pages.post("/custodian/ledger/verify")
     def verify(request: Request, caller: Caller = section.owner, form: Form = section.sent) -> Response:
         return shown(request, caller, results=[one.verify() for one in service.ledgers])
+
+    add_backups(section)
 
 
 def entries_of(service: Service, before: int | None = None) -> tuple[list[Entry], int]:
