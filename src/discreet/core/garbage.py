@@ -49,8 +49,8 @@ def rarely_collected() -> Iterator[None]:
 def _age() -> None:
     """Count what there is as old, without a look at it: otherwise it would be gone through twice before it is.
 
-    Objects that the program has frozen stay frozen. Python counts them one by one, some 10 ms a million: so this is
-    for when something was loaded.
+    Objects that the program has frozen stay frozen. Python counts them one by one, 30 to 100 ms for a million: so this
+    is for when something was loaded.
     """
     if gc.get_freeze_count() == 0:
         gc.freeze()
