@@ -9,8 +9,17 @@ from pathlib import Path
 
 import pytest
 
+# A ledger waits for the disk with each commit, and so would thousands of tests. Where memory has room, the folders of
+# tests lie there: less than a gigabyte, and gone afterwards. What a ledger asks of the disk is the same. Processes of
+# the run inherit the place; TESTS_ON_DISK=1 leaves the folders of the last runs where pytest does, to be looked at.
+MEMORY = Path("/dev/shm")
+CHOSEN = "PYTEST_DEBUG_TEMPROOT" in os.environ or "TESTS_ON_DISK" in os.environ
+if not CHOSEN and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 * 2**30:
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = tempfile.mkdtemp(prefix="tests", dir=MEMORY)
+    atexit.register(shutil.rmtree, os.environ["PYTEST_DEBUG_TEMPROOT"], ignore_errors=True)
+
 # Guards of ledgers go to a folder of this run, not to that of whoever runs it.
-STATE = tempfile.mkdtemp(prefix="discreet-state")
+STATE = tempfile.mkdtemp(prefix="discreet-state", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT"))
 atexit.register(shutil.rmtree, STATE, ignore_errors=True)
 os.environ["XDG_STATE_HOME"] = STATE
 

@@ -38,8 +38,19 @@ def postgres() -> str:
         except ImportError:
             continue
         folder = tempfile.mkdtemp(prefix="pg")
-        return server.get_server(folder, cleanup_mode="delete").get_uri()
+        address: str = server.get_server(folder, cleanup_mode="delete").get_uri()
+        _without_waiting(address)
+        return address
     return missing(NEEDED)
+
+
+def _without_waiting(address: str) -> None:
+    """No test pulls the plug of the machine: the server need not wait for the disk. What dies is a process."""
+    import psycopg
+
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET fsync = off")
+        connection.execute("SELECT pg_reload_conf()")
 
 
 def missing(needed: str):

@@ -1,11 +1,14 @@
 """The search for garbage is rare while libraries load, and as the program had it afterwards."""
 
 import gc
+import sys
 import threading
+import types
 import weakref
 
 import pytest
 
+import discreet.core.garbage
 from discreet.core.garbage import RARELY, rarely_collected
 
 
@@ -76,7 +79,7 @@ def test_cycles_made_meanwhile_are_found_afterwards():
     assert seen() is None
 
 
-def test_what_the_program_has_frozen_stays_frozen():
+def test_what_the_program_has_frozen_stays_frozen(monkeypatch):
     before = gc.get_freeze_count()
     if not before:
         gc.freeze()
@@ -84,8 +87,18 @@ def test_what_the_program_has_frozen_stays_frozen():
         frozen = gc.get_freeze_count()
         assert frozen > 0
         with rarely_collected():
-            pass
+            monkeypatch.setitem(sys.modules, "loaded_meanwhile", types.ModuleType("loaded_meanwhile"))
         assert gc.get_freeze_count() > 0.9 * frozen
     finally:
         if not before:
             gc.unfreeze()
+
+
+@pytest.mark.parametrize("loads", [False, True])
+def test_nothing_is_counted_as_old_where_nothing_was_loaded(loads, monkeypatch):
+    aged = []
+    monkeypatch.setattr(discreet.core.garbage, "_age", lambda: aged.append(True))
+    with rarely_collected():
+        if loads:
+            monkeypatch.setitem(sys.modules, "loaded_meanwhile", types.ModuleType("loaded_meanwhile"))
+    assert bool(aged) is loads

@@ -105,6 +105,14 @@ def test_an_engine_with_something_left_in_it_is_not_used_again(pool, monkeypatch
     assert len(pool._idle) == 1
 
 
+def test_an_engine_whose_folder_was_removed_answers_and_is_not_used_again(pool):
+    with pool.lent() as backend:
+        (folder,) = backend.raw_sql("SELECT current_setting('temp_directory')").fetchone()
+        Path(folder).rmdir()
+        assert backend.raw_sql("SELECT 1").fetchone() == (1,)
+    assert pool._idle == []
+
+
 def test_what_was_opened_is_closed_for_good(pool, tmp_path):
     (tmp_path / "t.csv").write_text("a\n1\n")
     with source_of(tmp_path / "t.csv").open() as connection:

@@ -137,7 +137,11 @@ class Engine:
         """Whether nothing was left behind: it should never be otherwise, and then the engine is not used again."""
         if self._process != os.getpid():  # a copy made by a fork, whose threads are elsewhere
             return False
-        return not any(self._spill.path.iterdir()) and self._backend.raw_sql("EXECUTE what_is_left").fetchone() is None
+        try:
+            spilled = any(self._spill.path.iterdir())
+        except FileNotFoundError:  # somebody tidied up: what was counted is counted, but the next could not spill
+            return False
+        return not spilled and self._backend.raw_sql("EXECUTE what_is_left").fetchone() is None
 
     @property
     def worn(self) -> bool:
