@@ -29,7 +29,7 @@ TABLES = 10
 _PAIRS = tuple(itertools.combinations(range(COLUMNS), 2))
 _POPULATION = 20  # times the people: what the attacker knows of everybody
 _BLOCK = 200
-_ATTACKS = ("the nearest row", "counts of pairs of values")
+_ATTACKS = ("the nearest row", "pairs of values")
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -45,7 +45,7 @@ def attack_rows(people: int = 200, epsilon: float = 1.0, *, tables: int = TABLES
     check_size("tables", tables, 1, 100)
     kinds = {
         "copies at random, a strawman": None,
-        f"the synthesiser, epsilon = {CONTROL:g}": CONTROL,
+        f"the synthesiser, epsilon = {CONTROL:,.0f}": CONTROL,
         f"the synthesiser, epsilon = {epsilon:g}": float(epsilon),
     }
     scores: dict[str, list[list[tuple[Floats, Floats]]]] = {label: [[], []] for label in kinds}
@@ -72,7 +72,7 @@ def attack_rows(people: int = 200, epsilon: float = 1.0, *, tables: int = TABLES
     copied, control, private = targets
     why = (
         f"copies are found by anybody, the synthesiser copies nobody and still gives members away at epsilon = "
-        f"{CONTROL:g} (area {control.found.area:.2f}), and noise on its counts covers any one of them (area "
+        f"{CONTROL:,.0f} (area {control.found.area:.2f}), and noise on its counts covers any one of them (area "
         f"{private.found.area:.2f})"
     )
     name = "agreement on pairs of columns"
