@@ -9,6 +9,7 @@ import pytest
 from discreet.errors import InputError
 from discreet.risk.measures import anonymity
 from discreet.risk.report import NOT_A_RELEASE, report_risk
+from discreet.risk.singling import Telling
 from hospital import hospital
 
 QUICK = {"seconds": 0.5}
@@ -145,3 +146,11 @@ def test_the_values_say_that_they_are_private_and_hold_no_cell_of_the_identifier
     assert NOT_A_RELEASE in text
     assert "ward.example" not in text + report.explain() + report.page()
     assert "Ann" not in text + report.explain() + report.page()
+
+
+def test_shares_that_one_set_reaches_are_one_line():
+    one, other = Telling(("a",), 30), Telling(("a", "b"), 60)
+    report = replace(
+        report_risk({"a": [1, 2], "b": [1, 1]}, seconds=0.1)[0], smallest={0.05: one, 0.2: one, 0.5: other}
+    )
+    assert report.smallest_sets == [("5% and 20%", one), ("50%", other)]

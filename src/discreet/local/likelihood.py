@@ -54,7 +54,8 @@ def rates(mechanism: Oracle, reports: Any) -> Floats:
     """How likely each report (rows) is for each category (columns), up to a factor for each report."""
     if len(reports) * mechanism.categories > _CELLS:
         allowed = f"at most {_CELLS // mechanism.categories:,} different ones for {mechanism.categories:,} categories"
-        raise InputError("reports", Phrase(f"{len(reports):,} of them"), allowed)
+        hint = "Leave out likeliest shares: unbiased ones have no such limit."
+        raise InputError("reports", Phrase(f"{len(reports):,} of them"), allowed, hint)
     scores = mechanism.scores(reports)
     if isinstance(mechanism, (OUE, SUE)):
         hit, miss = float(mechanism.hit), float(mechanism.miss)

@@ -21,7 +21,7 @@ from discreet.risk.criteria import Criteria
 from discreet.risk.information_loss import InformationLoss, measure_loss
 from discreet.risk.instead import Instead, compare_release
 from discreet.risk.linkage import Linkage, link
-from discreet.risk.measures import Anonymity, anonymity, read_names
+from discreet.risk.measures import Anonymity, anonymity, join_names, read_names
 from discreet.risk.population import Population, check_size, estimate_population
 from discreet.risk.records import Records, classes_of, once_each
 from discreet.risk.roles import DIRECT, OTHER, QUASI, SENSITIVE, ColumnRole, guess_roles
@@ -89,6 +89,14 @@ class RiskReport:
     def sensitive(self) -> tuple[str, ...]:
         """Columns that must not be learned."""
         return tuple(one.name for one in self.roles if one.role == SENSITIVE)
+
+    @property
+    def smallest_sets(self) -> list[tuple[str, Telling | None]]:
+        """`smallest`, the shares that one set of columns reaches put together: 5% and 20%."""
+        sets: dict[Telling | None, list[str]] = {}
+        for share, one in self.smallest.items():
+            sets.setdefault(one, []).append(f"{share:.0%}")
+        return [(join_names(shares), one) for one, shares in sets.items()]
 
     @property
     def counted(self) -> int:

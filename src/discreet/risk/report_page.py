@@ -63,8 +63,8 @@ def _singling(report: RiskReport) -> list[Any]:
     if not shown:
         return []
     rows = [
-        [f"{share:.0%}", "no set of up to 4 columns" if one is None else join_names(one.columns)]
-        for share, one in report.smallest.items()
+        [shares, "no set of up to 4 columns" if one is None else join_names(one.columns)]
+        for shares, one in report.smallest_sets
     ]
     parts: list[Any] = [
         element("h2", None, "What singles people out"),

@@ -107,13 +107,13 @@ def _columns(report: RiskReport) -> list[str]:
 
 def _singling(report: RiskReport) -> list[str]:
     lines = []
-    for share, one in report.smallest.items():
+    for shares, one in report.smallest_sets:
         told = (
             "no set of up to 4 columns"
             if one is None
             else f"{join_names(one.columns)} ({one.alone / report.counted:.1%})"
         )
-        lines.append(f"  {share:.0%} of the {report.unit} unique: {told}")
+        lines.append(f"  {shares} of the {report.unit} unique: {told}")
     if report.without and report.anonymity is not None:
         worst = sorted(report.without.items(), key=lambda pair: pair[1])[:3]
         said = [f"{name} {alone / report.counted:.1%}" for name, alone in worst]

@@ -14,7 +14,7 @@ __all__ = ["ATTACKS", "Attack", "find_attack"]
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """One attack: its command, what it shows, and how it is run."""
+    """One attack: its page, its command, what it shows, and how it is run."""
 
     name: str
     title: str
@@ -26,11 +26,13 @@ class Attack:
     """What must be installed for it."""
     options: str = ""
     """What stands after the command."""
+    verb: str = ""
+    """The command, where several attacks share it."""
 
     @property
     def command(self) -> str:
         """How it is run on a command line."""
-        return f"discreet attack {self.name} {self.options}".rstrip()
+        return f"discreet attack {self.verb or self.name} {self.options}".rstrip()
 
 
 def _intersect(epsilon: float) -> AttackResult:
@@ -86,6 +88,12 @@ def _membership(epsilon: float) -> AttackResult:
     return attack_model(epsilon=epsilon)
 
 
+def _rows(epsilon: float) -> AttackResult:
+    from discreet.apps.attacks.row_membership import attack_rows
+
+    return attack_rows(epsilon=epsilon)
+
+
 def _inversion(epsilon: float) -> AttackResult:
     from discreet.apps.attacks.inversion import invert_faces
 
@@ -113,6 +121,14 @@ ATTACKS = (
     Attack("ratings", "Ratings of films", "People found in a table without names by a few public ratings.", _ratings),
     Attack("heatmap", "A heat map of runs", "Remote bases in a map of where people run.", _heatmap),
     Attack("membership", "Membership", "Who was in the training set of a network.", _membership, extra="learn"),
+    Attack(
+        "rows",
+        "Membership in synthetic rows",
+        "Who synthetic rows were made of: found in copies, a strawman, and in rows made with next to no noise.",
+        _rows,
+        options="--of rows",
+        verb="membership",
+    ),
     Attack("inversion", "Model inversion", "Faces out of a network that knows them.", _inversion, extra="learn"),
     Attack(
         "extract", "Extraction", "Secrets that a language model learned by heart.", _extract, epsilon=8.0, extra="learn"
