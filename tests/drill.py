@@ -251,7 +251,11 @@ class Drill:
         for _ in range(2000):
             try:
                 status, found = await client.ask(path, body)
-            except (OSError, EOFError, ValueError):  # no connection, half an answer, or none in JSON
+            except (OSError, EOFError):  # no connection, or half an answer
+                await asyncio.sleep(0.05)
+                continue
+            except (ValueError, KeyError):  # an answer that no program can read
+                self.seen.untrue.append(f"{path}: an answer without words")
                 await asyncio.sleep(0.05)
                 continue
             if status not in _AGAIN or (status == 500 and found.get("error") == "RunError"):

@@ -19,10 +19,11 @@ pytest.importorskip("prometheus_client")
 pytest.importorskip("uvicorn")
 import uvicorn
 import yaml
+from prometheus_client.parser import text_string_to_metric_families
 from small_server import service_fixture  # noqa: F401
 
 from asgi_client import Client
-from discreet.apps.server.app import application
+from discreet.apps.server.app import STATUS, application
 from discreet.apps.server.config import read_config
 from discreet.apps.server.identity import Proxy
 from servers import free_port
@@ -31,15 +32,20 @@ FOLDER = Path(__file__).parents[1] / "deploy"
 METRIC = re.compile(r"discreet_[a-z_]+")
 
 
-def emitted(service) -> set[str]:
-    """Names of all figures that a server has, once it refused something and answered something."""
+def samples(service) -> list[tuple[str, dict[str, str]]]:
+    """All figures that a server has, once it refused something and answered something: names and labels."""
     served = application(service)
     token = service.tokens.create("watch", "monitor")
     Client(served).get("/api/datasets")
     ann = Client(served, {"authorization": "Bearer " + service.tokens.create("ann", "analyst")})
     ann.post("/api/datasets/people/plan", json={"epsilon": "-1", "outputs": ["count"], "allotment": "team"})
     text = Client(served, {"authorization": f"Bearer {token}"}).get("/metrics").text
-    return {line.split("{")[0].split(" ")[0] for line in text.splitlines() if not line.startswith("#")}
+    return [(one.name, one.labels) for family in text_string_to_metric_families(text) for one in family.samples]
+
+
+def emitted(service) -> set[str]:
+    """Their names."""
+    return {name for name, _ in samples(service)}
 
 
 def expressions() -> list[str]:
@@ -53,6 +59,27 @@ def test_alerts_and_dashboard_are_about_figures_that_there_are(service):
     named = {name for one in expressions() for name in METRIC.findall(one)}
     assert len(named) >= 8
     assert named - there == set()
+
+
+def test_alerts_choose_by_labels_that_there_are_and_say_only_what_is_known(service):
+    rules = yaml.safe_load((FOLDER / "prometheus/alerts.yaml").read_text())["groups"][0]["rules"]
+    found = samples(service)
+    names = {name: {label for other, labels in found if other == name for label in labels} for name, _ in found}
+    values = {(name, label, value) for name, labels in found for label, value in labels.items()}
+    errors = {cls.__name__ for cls in STATUS}
+    for rule in rules:
+        for name, chosen in re.findall(r"(discreet_[a-z_]+)\{([^}]*)\}", rule["expr"]):
+            for label, value in re.findall(r'(\w+)="([^"]*)"', chosen):
+                assert (name, label, value) in values or (label == "error" and value in errors), rule["alert"]
+        there = {label for name in METRIC.findall(rule["expr"]) for label in names.get(name, ())}
+        assert set(re.findall(r"\$labels\.(\w+)", rule["annotations"]["summary"])) <= there, rule["alert"]
+
+
+def test_one_worker_that_dies_raises_an_alert_and_a_reload_does_not():
+    rules = yaml.safe_load((FOLDER / "prometheus/alerts.yaml").read_text())["groups"][0]["rules"]
+    (rule,) = [one for one in rules if one["alert"] == "WorkerDied"]
+    assert rule["expr"] == "increase(discreet_worker_deaths_total[10m]) > 0"  # starts are counted in a reload, too
+    assert "for" not in rule
 
 
 def test_the_four_alerts_that_an_agency_needs_are_there():

@@ -1,9 +1,14 @@
 """SIGTERM to a real server: what runs ends, what waits is done by the next one, and each is charged once."""
 
+import asyncio
+import http.client
+import json
 import os
 import shutil
 import signal
+import socket
 import sys
+import threading
 import time
 from fractions import Fraction
 from importlib.resources import files
@@ -13,7 +18,10 @@ import pytest
 
 pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
+import uvicorn
+
 import serving
+from discreet.apps.server.draining import Interrupted
 from discreet.apps.server.job_queue import Queue
 from discreet.apps.server.tokens import Tokens
 from discreet.ledger.ledger import Ledger
@@ -57,3 +65,43 @@ def until(true):
     while not true():
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+def test_a_request_that_does_not_end_in_time_is_told_so(caplog):
+    begun = threading.Event()
+
+    async def slow(scope, receive, send):
+        begun.set()
+        await asyncio.sleep(3600)
+
+    how = {"lifespan": "off", "log_config": None, "timeout_graceful_shutdown": 1}
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        server = uvicorn.Server(uvicorn.Config(Interrupted(slow), **how))
+        serves = threading.Thread(target=server.run, args=([listener],))
+        serves.start()
+        connection = http.client.HTTPConnection(*listener.getsockname(), timeout=60)
+        until(lambda: server.started)
+        connection.request("POST", "/api/datasets/people/release")
+        assert begun.wait(60)
+        server.should_exit = True
+        told = connection.getresponse()
+        body = json.loads(told.read())
+        connection.close()
+        serves.join()
+    assert told.status == 503
+    assert body["error"] == "BusyError"
+    assert "Ask again, under the same release id" in body["message"]
+    assert "Traceback" not in caplog.text
+
+
+def test_half_an_answer_is_not_gone_on_with():
+    async def half(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise asyncio.CancelledError
+
+    async def send(message):
+        """To nobody."""
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(Interrupted(half)({"type": "http", "headers": []}, None, send))

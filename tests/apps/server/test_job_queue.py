@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 from discreet.apps.server import job_queue, job_table
+from discreet.apps.server.cancellation import TIME_LIMIT
 from discreet.apps.server.job_queue import JobLimits, Queue
 from discreet.apps.server.jobs import Job
 from discreet.errors import BusyError, InputError, LedgerError, RunError
@@ -242,6 +243,23 @@ def test_a_job_that_waits_is_cancelled_at_once_and_one_that_runs_by_its_process(
     assert there.find("d", "one").state == "cancelled"
     assert there.find("d", "one").problem == "by eve"
     assert here.did == ["one"]
+
+
+def test_a_job_that_runs_for_too_long_is_cancelled_and_one_without_a_limit_is_not(queues):
+    def work(ticket, report):
+        end = time.monotonic() + (WAIT if ticket.job.release == "one" else 0.5)
+        while time.monotonic() < end:
+            report("measuring", None)
+            time.sleep(0.01)
+
+    here = queues(work, lease=0.2, longest=0.1)
+    send(here, job("one"))
+    until(lambda: here.find("d", "one").over)
+    assert (here.find("d", "one").state, here.find("d", "one").problem) == ("cancelled", f"by {TIME_LIMIT}")
+    here.limits = JobLimits(lease=0.2)
+    send(here, job("two"))
+    until(lambda: here.find("d", "two").over)
+    assert here.find("d", "two").state == "done"
 
 
 def test_a_job_whose_process_died_before_it_was_stopped_ends_as_cancelled(queues):

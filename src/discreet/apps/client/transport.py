@@ -115,7 +115,7 @@ def raised(error: str, said: str, told: dict[str, Any], otherwise: str, status: 
         case "LedgerError":
             return LedgerError(said)
         case _:
-            return BusyError(otherwise) if status == 429 else DiscreetError(otherwise)
+            return BusyError(otherwise) if status == 429 or error == "BusyError" else DiscreetError(otherwise)
 
 
 def _charge(found: Any) -> Charge:

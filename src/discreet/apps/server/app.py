@@ -14,7 +14,7 @@ from discreet import __version__
 from discreet.apps.server import uploads
 from discreet.apps.server.access_log import AccessLog
 from discreet.apps.server.api import routers
-from discreet.apps.server.draining import draining
+from discreet.apps.server.draining import Interrupted, draining
 from discreet.apps.server.guard import BESIDE, Guard, OneLength
 from discreet.apps.server.jobs import public_words
 from discreet.apps.server.metrics import Counts, Metrics
@@ -127,6 +127,7 @@ def application(
         alone=service.tokens is None,
         larger={} if pages is None or service.state is None else {uploads.PATH: limits.upload + limits.body},
     )
+    app.add_middleware(Interrupted)
     app.add_middleware(Metrics, counts=counts)
     if log is not None:
         app.add_middleware(AccessLog, write=log, style=log_format)

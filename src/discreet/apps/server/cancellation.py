@@ -9,10 +9,13 @@ from pathlib import Path
 from discreet.apps.server.jobs import Job
 from discreet.apps.server.private_file import erase
 from discreet.errors import BusyError
-from discreet.ledger.failure import CANCELLED
+from discreet.ledger.failure import CANCELLED, STOPPED
 from discreet.ledger.ledger import Ledger
 
-__all__ = ["cancelled_job"]
+__all__ = ["TIME_LIMIT", "cancelled_job"]
+
+TIME_LIMIT = "the time limit of jobs"
+"""Who cancels a job that runs for too long."""
 
 
 def cancelled_job(ledger: Ledger, job: Job, by: str, checkpoint: Path | None = None) -> Job:
@@ -30,7 +33,8 @@ def cancelled_job(ledger: Ledger, job: Job, by: str, checkpoint: Path | None = N
         return replace(ended, problem=f"{who}Nothing was spent by it: another person paid for this id.")
     if known.open and known.measurement is None:
         with suppress(BusyError), ledger.running(job.release, wait=False):
-            known = ledger.failed(job.release, CANCELLED, who=by or job.who)
+            late = by == TIME_LIMIT
+            known = ledger.failed(job.release, STOPPED if late else CANCELLED, who=job.who if late else by or job.who)
     if known.answer is not None:
         return replace(job, state="done", stage="done", progress=1.0)
     if checkpoint is not None:

@@ -164,6 +164,7 @@ SECTIONS: Mapping[str, Mapping[str, Entry]] = {
         "lease": Entry(
             "a duration of 1 s or more", _duration(1), _JOBS.lease, "Silence after which a process is taken for dead."
         ),
+        "longest": Entry("a duration of 1 s or more", _duration(1), _JOBS.longest, "How long a job may run."),
     },
     "log": {
         "access": Entry("a path, or - for standard error", _log, None, "A line for every request."),

@@ -1,7 +1,11 @@
-"""The end of a process of a server: running jobs have time to end, and those that wait stay in the queue."""
+"""The end of a process of a server: what runs has time to end, jobs that wait stay in the queue.
+
+Requests that do not end in time are told so, in words.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import threading
 import time
@@ -13,8 +17,36 @@ from typing import Any
 import anyio.to_thread
 
 from discreet.apps.server.job_queue import drain_queues, pause_queues
+from discreet.apps.server.responses import Json
 
-__all__ = ["draining"]
+__all__ = ["Interrupted", "draining"]
+
+_STOPPED = (
+    "The server stopped before this was done. Ask again, under the same release id if it has one: it is charged once."
+)
+
+
+class Interrupted:
+    """ASGI middleware: a request that is given up, because the process ends, is answered 503."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        answered = False
+
+        async def seen(message: dict[str, Any]) -> None:
+            nonlocal answered
+            answered = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, seen)
+        except asyncio.CancelledError:
+            if scope["type"] != "http" or answered:
+                raise
+            body = {"error": "BusyError", "message": _STOPPED}
+            await Json(body, 503, {"connection": "close"})(scope, receive, send)
 
 
 def draining(seconds: float) -> Callable[[Any], Any]:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from discreet.apps.server.cancellation import TIME_LIMIT
 from discreet.apps.server.job_table import JobTable, Row
 from discreet.apps.server.jobs import Job, Report, public_words
 from discreet.core.deadline import Deadline, cancellable
@@ -55,6 +56,8 @@ class JobLimits:
     """How many of one caller wait."""
     lease: float = 15.0
     """After how many seconds without a beat a process is taken for dead, and its jobs are begun again."""
+    longest: float | None = None
+    """How many seconds one may run; then it is cancelled. None: it may take as long as it takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,7 @@ class Queue:
         """What is to be said of a job that was cancelled, from what the ledger holds of it."""
         self.name = uuid.uuid4().hex
         self._mine: dict[tuple[str, str], tuple[Row, Deadline]] = {}
+        self._begun: dict[tuple[str, str], float] = {}
         self._beats: dict[tuple[str, str], tuple[str, int, float]] = {}
         self._lock, self._claiming = threading.Lock(), threading.Lock()
         self._wake = threading.Event()
@@ -272,6 +276,7 @@ class Queue:
 
         again, ending = False, replace(row.job, state="done", stage="done", progress=1.0)
         with cancellable() as deadline:
+            self._begun[row.key] = time.monotonic()
             self._mine[row.key] = (row, deadline)
             try:
                 if row.cancelled:
@@ -299,6 +304,7 @@ class Queue:
                     _end(table, row, _failed(row.job, _WRONG, "ServerError"))
             finally:
                 self._mine.pop(row.key, None)
+                self._begun.pop(row.key, None)
         if again:
             self._wake.wait(_RETRY)
 
@@ -315,16 +321,24 @@ class Queue:
                 _end(table, row, ending)
 
     def _send_beats(self) -> None:
-        """Tell others that this process lives, and hear which of its jobs are cancelled."""
+        """Tell others that this process lives, hear which of its jobs are cancelled, and cancel what ran too long."""
         if not self._mine:
             return
+        over = []
         with self._table() as table:
             for row, deadline in list(self._mine.values()):
                 now = table.find(*row.key)
                 if now is not None and now.owner == self.name and not now.job.over:
-                    table.change(now, beat=now.beat + 1)
-                    if now.cancelled:
-                        deadline.cancel()
+                    by = now.cancelled or (TIME_LIMIT if self._ran_too_long(now) else "")
+                    table.change(now, beat=now.beat + 1, cancelled=by)
+                    if by:
+                        over.append(deadline)
+        for deadline in over:  # whoever ends it reads by whom
+            deadline.cancel()
+
+    def _ran_too_long(self, row: Row) -> bool:
+        ran = time.monotonic() - self._begun.get(row.key, float("inf"))
+        return self.limits.longest is not None and ran >= self.limits.longest
 
 
 def payer_of(ledger: Ledger, identity: str, kind: str) -> str | None:

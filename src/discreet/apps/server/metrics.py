@@ -158,7 +158,7 @@ class _Standing:
         yield built
         yield CounterMetricFamily(
             "discreet_worker_deaths",
-            "Processes that ended without being told to.",
+            "Worker processes that ended unexpectedly.",
             value=_deaths(),
         )
         found = self.health.look()

@@ -93,6 +93,8 @@ class Settings:
     waiting: int = JobLimits().waiting
     caller_waiting: int = JobLimits().caller_waiting
     lease: float = JobLimits().lease
+    longest: float | None = JobLimits().longest
+    """How long a job may run."""
     workers: int = 1
     linked: bool = False
     """Whether the token is that of this run, which may be shown in an address."""
@@ -152,7 +154,7 @@ class Settings:
             seconds=self.seconds,
             wait=self.wait,
             pace=self.pace,
-            jobs=JobLimits(self.running, self.each, self.waiting, self.caller_waiting, self.lease),
+            jobs=JobLimits(self.running, self.each, self.waiting, self.caller_waiting, self.lease, self.longest),
         )
         if self.geometry is not None:
             _check_geometry(self.geometry)
