@@ -49,7 +49,8 @@ def _sharing_ledgers(curators: list[Curator]) -> list[Curator]:
         ledger = known.setdefault(identity_at(curator.ledger), curator.ledger)
         if ledger is not curator.ledger:
             ledger.take_over(curator.ledger)
-            curator = Curator(replace(curator.local, ledger=ledger))
+            desk: Any = replace(curator.local, ledger=ledger)
+            curator = Curator(desk)
         shared.append(curator)
     return shared
 
