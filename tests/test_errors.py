@@ -8,6 +8,9 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
+import pandas
+import pyarrow
 import pytest
 
 from discreet import errors
@@ -48,6 +51,27 @@ def test_a_kind_is_named_without_its_content():
 
     kinds = [kind_of(value) for value in (["secret"], "secret", 3, 2.5, {}, Outline())]
     assert kinds == ["a list", "text", "a whole number", "a number", "a dictionary", "an Outline"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        np.array(["a cell"]),
+        pyarrow.array(["a cell"]),
+        pyarrow.chunked_array([["a cell"]]),
+        pyarrow.table({"x": ["a cell"]}),
+        pandas.Series(["a cell"]),
+        pandas.DataFrame({"x": ["a cell"]}),
+        pandas.Index(["a cell"]),
+        ["a cell"] * 101,
+        dict.fromkeys(range(101), "a cell"),
+    ],
+)
+def test_a_column_in_place_of_its_name_is_not_quoted(given):
+    """Notebooks have both at hand: `mean(df.pay)` for `mean("pay")`."""
+    message = str(InputError("column", given, "the name of a column"))
+    assert message == f"`column` must be the name of a column; got {kind_of(given)}."
+    assert str(InputError("epsilon", np.float64(-2), "more than zero")).endswith("got -2.0.")
 
 
 def test_names_to_choose_from_are_listed_and_the_nearest_is_suggested():

@@ -84,6 +84,11 @@ ADVICE = {
         "What is computed of keys alone",
         "A share of all groups is",
         "Such as \0, or DATE_TRUNC",
+        "A server with --config keeps them",
+        "Group it by a column: a decision is",
+        "Several keys are given one after the other",
+        "The first line of \0 is taken for",
+        "Write names of the columns above it",
     ],
     "tried where grids and statements with prices are tested": [
         "Use Grid.from_pandapower(net)",

@@ -277,6 +277,7 @@ def _suggested(got: object, names: list[str], hint: str) -> str:
 
 
 _MOST_NAMES = 12
+_LONG = 100  # nobody types a list of so many: it may be a column
 
 
 def _few(names: list[str]) -> str:
@@ -298,7 +299,20 @@ def _sentence(field: str, got: object, allowed: str) -> str:
     return f"{field} must be {allowed}{given}."
 
 
+_TABULAR = ("__array__", "__dataframe__", "__arrow_c_array__", "__arrow_c_stream__")
+"""What says that an object holds values of rows: a column in place of its name, say. Its content is nobody's to see."""
+
+
+def _holds_rows(value: object) -> bool:
+    kind = type(value)
+    if any(hasattr(kind, name) for name in _TABULAR):
+        return getattr(value, "ndim", 1) != 0  # a single number of numpy is a number
+    return isinstance(value, (list, tuple, set, frozenset, dict)) and len(value) > _LONG
+
+
 def _brief(value: object) -> str:
+    if _holds_rows(value):
+        return kind_of(value)
     try:
         text = _plain(value)
     except Exception:  # an integer too long to be written out, or an object that cannot say what it is
@@ -309,4 +323,7 @@ def _brief(value: object) -> str:
 def _plain(value: object) -> str:
     if type(value) is list and len(value) <= _MOST_NAMES:  # as it stands in a file
         return f"[{', '.join(_plain(each) for each in value)}]"
-    return str(value) if isinstance(value, Fraction | Decimal) else repr(value)
+    if isinstance(value, Fraction | Decimal):
+        return str(value)
+    number: Any = value
+    return repr(number.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value)

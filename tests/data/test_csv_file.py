@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import duckdb
+import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from discreet.data.column import Category, Integer
 from discreet.data.csv_file import QuoteCheck
 from discreet.data.schema import Schema
 from discreet.data.source import source_of
+from discreet.errors import InputError
 from discreet.query.aggregate import count, total
 from discreet.query.question import Query
 
@@ -127,3 +129,25 @@ def test_without_a_header_no_line_decides_whether_anything_is_opened(tmp_path, d
         found = connection.values(connection.table)
     assert len(found["id"]) == 3
     assert [x for name, x in zip(found["id"], found["x"], strict=True) if name in ("a", "b")] == ["1", "2"]
+
+
+@pytest.mark.parametrize("line", [",age,sex", '"","age","sex"', " ,age,sex"])
+def test_numbers_of_rows_without_a_name_are_a_column(tmp_path, line):
+    """As tables of pandas and R begin."""
+    (tmp_path / "people.csv").write_text(f"{line}\n7,30,f\n8,40,m\n")
+    source = source_of(tmp_path / "people.csv")
+    assert tuple(source.columns()) == ("column_1", "age", "sex")
+    schema = Schema("people", {"column_1": Integer(0, 9), "age": Integer(0, 99)})
+    found = engine(source, Query().agg(rows=total("column_1"), age=total("age")), schema)
+    assert found == engine(
+        source_of(pyarrow.table({"column_1": [7, 8], "age": [30, 40]})),
+        Query().agg(rows=total("column_1"), age=total("age")),
+        schema,
+    )
+
+
+@pytest.mark.parametrize("line", [",column_1,sex", ",,sex", "age,,sex", ",", "age,"])
+def test_other_columns_without_a_name_are_refused(tmp_path, line):
+    (tmp_path / "people.csv").write_text(f"{line}\n7,30,f\n")
+    with pytest.raises(InputError, match="name"):
+        source_of(tmp_path / "people.csv").columns()

@@ -68,7 +68,9 @@ def test_what_the_repair_did_stands_beside_the_loads(ring):
     ],
 )
 def test_loads_are_no_table(ring, ask):
-    with pytest.raises(InputError, match="must be a table: this one is the loads of a power grid"):
+    with pytest.raises(
+        InputError, match=r"must be a table: this one is the loads of a power grid.*released by `discreet loads`"
+    ):
         ask(ring)
 
 

@@ -214,3 +214,10 @@ def test_two_outputs_of_one_name_are_refused_unless_they_are_the_same():
         read_outputs(['mean("a b")', "mean(a_b)"])
     with pytest.raises(InputError, match=r"Write n_2=sum\(pay\)"):
         read_outputs(["n=count", "n=sum(pay)"])
+
+
+def test_names_with_signs_make_plain_names_of_outputs_everywhere():
+    alone = list(read_outputs(['mean("sepal length (cm)")']))
+    both = list(read_outputs(['mean(["sepal length (cm)","sepal width (cm)"],norm=9)']))
+    assert [*alone, both[1]] == ["mean_sepal_length_cm", "mean_sepal_width_cm"]
+    assert both[0] == alone[0]

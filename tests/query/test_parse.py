@@ -169,7 +169,7 @@ def plain(predicate) -> bool:
     return False
 
 
-@pytest.mark.parametrize("text", ["Smoker? = true", "tip % > 3", "user id = 'a'", "Total bill ($) > 3"])
+@pytest.mark.parametrize("text", ["Smoker? = true", "tip % > 3", "user id = 'a'", "Total bill ($) > 3", "a'b = 'x'"])
 def test_names_with_spaces_or_signs_are_to_be_quoted(text):
     with pytest.raises(InputError, match='Quote names with double quotes: "zip code"'):
         parse_condition(text)

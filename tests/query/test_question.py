@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from datetime import datetime
 
+import pandas
 import pytest
 from hypothesis import given
 from question_schema import SCHEMA, N, refused
 
 from dirty import queries, schema_for
 from discreet.core.unit import Unit
-from discreet.data.column import Integer, Text
+from discreet.data.column import Date, Integer, Text
 from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.query.aggregate import Sum, count, mean, people, std, total, variance
@@ -95,6 +96,19 @@ def test_a_question_comes_back_as_it_went(query):
 )
 def test_a_mistake_is_named(query, field):
     refused(query, field)
+
+
+def test_a_mistake_of_a_notebook_is_answered_with_what_to_write():
+    with pytest.raises(InputError, match=r"the function count\. Call it: count\(\.\.\.\)"):
+        Query().agg(n=count).checked(SCHEMA)
+    with pytest.raises(InputError, match=r"got a list\. Several keys are given one after the other"):
+        Query().group_by(["age"])
+    with pytest.raises(InputError, match="got a Series") as refused:
+        Query().group_by(pandas.Series(["a cell"]))
+    assert "a cell" not in str(refused.value)
+    days = Schema("visits", {"day": Date("2024-01-01", "2024-12-31")})
+    with pytest.raises(InputError, match="Dates stand in quotes: '2024-12-31'"):
+        Query().where("day > 2024-06-01").agg(n=count()).checked(days)
 
 
 def test_persons_need_a_schema_that_has_them():

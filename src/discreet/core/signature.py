@@ -157,4 +157,4 @@ def _allowed(hint: Any) -> str:
         return f"a dictionary of {_allowed(inner[1])}"
     if isinstance(origin, type) and issubclass(origin, Collection):
         return f"a list of {_allowed(inner[0])}"
-    return "text" if hint is str else str(getattr(hint, "__name__", hint))
+    return "text" if hint is str else str(getattr(hint, "in_words", getattr(hint, "__name__", hint)))

@@ -94,7 +94,7 @@ class Curator(RegionalJobs, ChoosingJobs, ValuesJobs):
             source = source_of(source, table)  # an error raised further down must not show the table
         budget = budget_of(epsilon, delta, budget)
         parts = (name, unit, groups, rows, columns)
-        if parts != (None,) * len(parts) or (schema is None and not isinstance(source, (str, Path))):
+        if any(part is not None for part in parts) or (schema is None and not isinstance(source, (str, Path))):
             from discreet.curator.declaration import Declaration  # a way to open data that few take
 
             declaration = Declaration(*parts)

@@ -17,7 +17,7 @@ from discreet.data.schema import Schema
 from discreet.data.source import Connection, Source
 from discreet.data.toml import toml_table
 from discreet.errors import InputError, nearest
-from discreet.query.ask import SUBJECTS
+from discreet.query.ask import SUBJECTS, WAYS
 
 __all__ = ["NOTICE", "Inspection", "guess_column_types", "inspect_data"]
 
@@ -74,7 +74,12 @@ def inspect_data(source: Source, declared: Setup, *, values: int = 5) -> Inspect
     """Read the rows of a source and compare them with what its schema's file declares; so many values of each kind."""
     schema = declared.schema
     if not isinstance(schema, Schema):
-        raise InputError("schema", schema.name, f"that of a table: this one declares {SUBJECTS[schema.subject]}")
+        raise InputError(
+            "schema",
+            schema.name,
+            f"that of a table: this one declares {SUBJECTS[schema.subject]}",
+            WAYS[schema.subject],
+        )
     read = replace(source, names=declared.names, layout=schema.layout)
     rows, findings = _inspected(read, schema, values)
     return Inspection(schema.name, rows, len(schema.stored), tuple(findings))

@@ -48,7 +48,7 @@ def readable(
     if any(line != lines[0] for line in lines):
         hint = "If they have no header line, name their columns: [dataset] names in the schema."
         raise InputError("source", Phrase(f"{len(files)} files"), "files with the same header line", hint)
-    header = lines[0]
+    header = lines[0] if names else _with_first_named(lines[0])
     check_names(header, files[0])
     simple = True
     if copies is not None:
@@ -166,6 +166,19 @@ def header_problem(cells: Sequence[str]) -> str | None:
     if not all(cell.strip() for cell in cells) or len({cell.lower() for cell in cells}) < len(cells):
         return "cells are empty or alike"
     return None
+
+
+def _with_first_named(header: list[str]) -> list[str]:
+    """The names of a header line; the first column has one, too, where all others do: tables of pandas and R begin with
+    the numbers of their rows, under no name.
+
+    >>> _with_first_named(["", "age", "pay"])
+    ['column_1', 'age', 'pay']
+    """
+    first, *others = header or [""]
+    if not first.strip() and others and all(other.strip() for other in others):
+        return ["column_1", *others]
+    return header
 
 
 def check_names(names: Sequence[str], place: str) -> None:

@@ -73,7 +73,9 @@ def _near(error: Exception) -> str:
 
 def _quoted(text: str, expression: str | None) -> str:
     """What to do about a name with spaces or signs, if that may be what was meant."""
-    odd = expression is not None and '"' not in expression and re.search(r"[?$%#]|\w \w", expression)
+    odd = expression is not None and (
+        ('"' not in expression and re.search(r"[?$%#]|\w \w", expression)) or expression.count("'") % 2 == 1
+    )
     return 'Quote names with double quotes: "zip code".' if "`" in text or odd else ""
 
 

@@ -142,6 +142,12 @@ def options(ask: type[Ask]) -> dict[str, Option]:
 
 SUBJECTS = {"table": "a table", "grid": "the loads of a power grid", "values": "private numbers"}
 """What a dataset may be, in words."""
+WAYS = {
+    "table": "",
+    "grid": "Its loads are released by `discreet loads`.",
+    "values": "They are released by `discreet hide`.",
+}
+"""How what is no table is released, for whoever asks a question about it."""
 
 
 class Described(Protocol):
@@ -176,7 +182,7 @@ def check_subject(ask: Ask | type[Ask], schema: Described) -> None:
     """Refuse a job about something else than what a schema declares."""
     if ask.subject != schema.subject:
         allowed = f"{SUBJECTS[ask.subject]}: this one is {SUBJECTS[schema.subject]}"
-        raise InputError("dataset", schema.name, allowed, "Nothing was spent.")
+        raise InputError("dataset", schema.name, allowed, f"Nothing was spent. {WAYS[schema.subject]}".rstrip())
 
 
 class Checked(Generic[Made_co]):

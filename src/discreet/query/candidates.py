@@ -106,8 +106,11 @@ def read_candidates(
 def _check_options(options: Sequence[Any]) -> None:
     if strange := [one for one in options if not isinstance(one, (str, int, float))]:
         raise InputError("options", kind_of(strange[0]), "texts, numbers, true or false")
-    if not 2 <= len(options) <= MOST_OPTIONS or len({str(one) for one in options}) != len(options):
-        many = Phrase(f"{len(options)} options")
+    names = [str(one) for one in options]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InputError("options", Phrase(f"{twice[0]} twice"), "all different")
+    if not 2 <= len(options) <= MOST_OPTIONS:
+        many = Phrase(f"{len(options)} option" if len(options) == 1 else f"{len(options)} options")
         hint = "The most common of many values: top(column, k=1, counts=False)."
         raise InputError("options", many, f"2 to {MOST_OPTIONS} different options", hint)
 

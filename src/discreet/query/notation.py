@@ -16,6 +16,7 @@ from discreet.data.instant import Instant
 from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.query.aggregate import PRIVATE, Aggregate, mean
+from discreet.query.aggregate.base import plain_name
 from discreet.query.function import Function, listed_functions
 from discreet.query.key import Key, bins, discover, key
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
@@ -79,7 +80,7 @@ def read_outputs(texts: list[str]) -> dict[str, Aggregate | Ordered]:
         output = output_from(entry)
         label = function.name if function.label is None else function.label(output)
         named = [label, column.lstrip('"')] if argument is None or not argument.column else [label, *output.columns]
-        name = match["name"] or _plain("_".join(named) if column else label)
+        name = match["name"] or plain_name("_".join(named) if column else label)
         _add(outputs, name, output, text, f"Write {name}_2={text.strip()[match.start('of') :]}.")
     return outputs
 
@@ -220,8 +221,3 @@ def _parted(text: str, schema: Schema) -> tuple[str, str]:
     if slash and plain and not other and _BINS.fullmatch(how):
         return name, f"/{how}"
     return text, ""
-
-
-def _plain(name: str) -> str:
-    """A name for an output of a column that has any name: 'mean_pay, in €' is mean_pay_in."""
-    return re.sub(r"\W+", "_", name).strip("_")

@@ -47,6 +47,7 @@ class _Combined:
     """What every condition can do: be joined with & and |, be negated with ~."""
 
     __slots__ = ()
+    in_words = "a condition, such as col('age') > 17"
 
     def __and__(self, other: Predicate) -> And:
         first = self.parts if isinstance(self, And) else (self,)

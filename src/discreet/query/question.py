@@ -6,11 +6,12 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import isfunction
 from typing import Any, NoReturn, TypeVar
 
 from discreet.data.expression import Expression
 from discreet.data.schema import Schema
-from discreet.errors import InputError, Phrase
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.query.aggregate import Aggregate, aggregate_from, aggregate_to, count, settled
 from discreet.query.combination import (
     Combinations,
@@ -46,6 +47,8 @@ def _refuse_strange(output: object) -> None:
         several = isinstance(output, Mapping)
         hint = "Several outputs are given by their names: agg(**mean(['x', 'y'], norm=5))." if several else ""
         given = Phrase("several outputs under one name") if several else output
+        if isfunction(output):
+            given, hint = Phrase(f"the function {output.__name__}"), f"Call it: {output.__name__}(...)."
         raise InputError("outputs", given, f"{', '.join(most)} or {last}", hint)
 
 
@@ -108,7 +111,9 @@ class Query:
     def group_by(self, *keys: str | Key | Expression) -> Query:
         """Answer for every group: declared values, an expression's, `bins(...)`, `key(...)`, or `discover(column)`."""
         if strange := [k for k in keys if not isinstance(k, (str, Key, Expression))]:
-            raise InputError("group_by", strange[0], _KEYS)
+            several = isinstance(strange[0], (list, tuple))
+            hint = "Several keys are given one after the other: group_by('sex', 'county')." if several else ""
+            raise InputError("group_by", kind_of(strange[0]), _KEYS, hint)
         return replace(self, keys=self.keys + tuple(k if isinstance(k, Key) else key(k) for k in keys))
 
     def only_groups(self, combinations: Sequence[Sequence[Any]]) -> Query:

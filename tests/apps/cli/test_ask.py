@@ -101,7 +101,8 @@ def test_an_answer_that_is_there_already_is_offered_before_a_fresh_one(folder, m
 
 def test_a_question_is_saved_under_a_name_and_asked_again(folder):
     asked = ["people.csv", "mean(pay)", "--by", "sex", "--where", "hours > 0"]
-    assert "Saved as 'pay'" in run("plan", *asked, "--share", "0.1", "--save", "pay", cwd=folder).stderr
+    assert "Saved as 'pay'. Ask" in run("plan", *asked, "--share", "0.2", "--save", "pay", cwd=folder).stderr
+    assert "Saved as 'pay', in place of" in run("plan", *asked, "--share", "0.1", "--save", "pay", cwd=folder).stderr
     planned = json.loads(run("plan", "people.csv", "--saved", "pay", "--json", cwd=folder).stdout)
     assert planned == json.loads(run("plan", *asked, "--share", "0.1", "--json", cwd=folder).stdout)
     dearer = json.loads(run("plan", "people.csv", "--saved", "pay", "--epsilon", "0.2", "--json", cwd=folder).stdout)

@@ -6,6 +6,15 @@ import pytest
 from shell import folder_fixture, run  # noqa: F401
 
 
+def test_looking_for_tokens_makes_no_file_of_them(folder):
+    pytest.importorskip("fastapi")
+    assert "No tokens in discreet-tokens.db. Make one" in run("token", "list", cwd=folder).stdout
+    assert run("token", "list", "--json", cwd=folder).stdout.strip() == "[]"
+    assert "--tokens state/tokens.db" in run("token", "revoke", "ann", cwd=folder, code=2).stderr
+    assert "--tokens state/tokens.db" in run("token", "rotate", "ann", cwd=folder, code=2).stderr
+    assert not list(folder.glob("*tokens*"))
+
+
 @pytest.mark.parametrize("command", [("serve", "people.csv"), ("survey", "serve", "survey.toml")])
 def test_a_port_that_is_taken_is_named_and_not_taken_for_a_refusal_of_the_budget(folder, command):
     pytest.importorskip("fastapi")

@@ -25,6 +25,18 @@ def charges(curator):
     return [str(one.charged.charge.amount) for one in curator.ledger.releases("people")]
 
 
+def test_several_statements_of_a_line_are_asked_one_after_the_other(curator, capsys):
+    session = Session({"people": curator}, {"epsilon": "0.1"}, yes=True)
+    session.run(
+        "SELECT COUNT(*) AS n FROM people WHERE CAST(sex AS TEXT) LIKE 'f%;%'; SELECT COUNT(*) AS n FROM people; "
+        "-- no more;"
+    )
+    assert charges(curator) == ["1/10", "1/10"]
+    with pytest.raises(InputError, match="sexx"):
+        session.run("SELECT sexx FROM people; SELECT COUNT(*) AS n FROM people;")
+    assert len(charges(curator)) == 2
+
+
 def test_a_statement_is_paid_for_at_the_price_that_was_set(curator, capsys):
     session = Session({"people": curator}, {"epsilon": "0.1"}, yes=True)
     session.run(SQL)

@@ -165,8 +165,10 @@ def _kept(offer: Offer[Release], given: Mapping[str, Any], question: Question, *
     if given["save"] is not None:
         ledger, price = offer.desk.ledger, {name: given[name] for name in _PRICED}
         questions = SavedQuestions.beside(ledger, question.desk.declared.name)
+        before = questions.owner(given["save"])
         saved = questions.save(given["save"], described(question.query, *sql), price, who=offer.desk.who)
-        typer.echo(f"Saved as {saved.name!r}. Ask it again with --saved.", err=True)
+        replaced = "" if before is None else f", in place of what {before or 'somebody'} saved"
+        typer.echo(f"Saved as {saved.name!r}{replaced}. Ask it again with --saved.", err=True)
     return offer
 
 

@@ -95,8 +95,9 @@ class Session:
             if word.lower() not in self._commands:
                 raise InputError.unknown(f".{word}", [f".{name}" for name in self._commands])
             self._commands[word.lower()](rest.strip())
-        elif word:
-            self._ask(text.rstrip().rstrip(";"))
+        else:
+            for statement in _statements(text):
+                self._ask(statement)
 
     def price_said(self) -> str:
         """What the next question is priced by."""
@@ -212,3 +213,20 @@ def _few(values: tuple[str, ...]) -> str:
     """The first values of a list, and how many more there are."""
     shown = ", ".join(values[:8])
     return shown if len(values) <= 8 else f"{shown} and {len(values) - 8} more"
+
+
+_ENDS = re.compile(r"""'[^']*'|"[^"]*"|--[^\n]*|/\*.*?\*/|(;)""", re.DOTALL)
+
+
+_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+def _statements(text: str) -> list[str]:
+    """The statements of a text: what semicolons divide that stand in no quotes and no comments.
+
+    >>> _statements("SELECT ';' ; SELECT 2;")
+    ["SELECT ';'", 'SELECT 2']
+    """
+    ends = [match.start() for match in _ENDS.finditer(text) if match[1]]
+    parts = (text[start:end] for start, end in zip([0, *(end + 1 for end in ends)], [*ends, len(text)], strict=True))
+    return [part.strip() for part in parts if _COMMENT.sub("", part).strip()]

@@ -77,6 +77,7 @@ def rotate(
 
     kept = read_lifetime(grace, "--grace", nothing=True)
     lasts = None if expires is None else read_lifetime(expires, "--expires")
+    _check_there(tokens)
     made = Tokens(tokens).rotate(name, grace=kept, expires=lasts, by=person(None))
     if as_json:
         show_json({**_listed_one(tokens, name), "token": made})
@@ -89,7 +90,10 @@ def listed(tokens: Store = TOKENS, as_json: AsJson = False) -> None:
     """Who has a token, what it may do, when it was last used and when it ends (UTC)."""
     from discreet.apps.server.tokens import Tokens
 
-    found = Tokens(tokens).listed()
+    found = Tokens(tokens).listed() if tokens.exists() else []  # looking makes no file
+    if not found and not as_json:
+        say(f"No tokens in {tokens}. Make one: discreet token create ann --role analyst --tokens {tokens}")
+        return
     if as_json:
         show_json(found)
         return
@@ -142,8 +146,16 @@ def revoke(name: Annotated[str, typer.Argument(help="Whose token ends.")], token
     """End a token at once."""
     from discreet.apps.server.tokens import Tokens
 
+    _check_there(tokens)
     Tokens(tokens).revoke(name, by=person(None))
     say(f"The token of {name} no longer works.")
+
+
+def _check_there(tokens: Path) -> None:
+    """Looking for a token makes no file of tokens."""
+    if not tokens.exists():
+        hint = "A server with --config keeps them in its state folder: --tokens state/tokens.db."
+        raise InputError("--tokens", str(tokens), "a file that token create made", hint)
 
 
 def _listed_one(tokens: Path, name: str) -> dict[str, Any]:

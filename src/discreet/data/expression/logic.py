@@ -24,7 +24,9 @@ def _alike(*parts: Domain) -> str:
     kinds = {"number" if part.numeric else part.kind for part in parts} - {"nothing"}
     if len(kinds) > 1:
         named = " and ".join(sorted(kinds))
-        raise UnsuitableError(f"a comparison of values of one type, not of {named}", "Use CAST(... AS ...).")
+        days = "number" in kinds and not kinds.isdisjoint(("date", "timestamp"))
+        hint = "Dates stand in quotes: '2024-12-31'." if days else "Use CAST(... AS ...)."
+        raise UnsuitableError(f"a comparison of values of one type, not of {named}", hint)
     return kinds.pop() if kinds else "nothing"
 
 

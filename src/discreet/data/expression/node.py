@@ -55,6 +55,7 @@ class Expression:
     """What is computed of one row. `+ - * / // %`, comparisons, `& | ~` and methods make larger ones of it."""
 
     __slots__ = ()
+    in_words = "an expression, such as col('age') * 2"
 
     def __add__(self, other: Any) -> Call:
         if isinstance(other, timedelta):

@@ -6,6 +6,7 @@ is made of it; all else follows from the register of `discreet.query.function`.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
@@ -38,6 +39,7 @@ __all__ = [
     "Pair",
     "aggregate_from",
     "aggregate_to",
+    "plain_name",
     "plain_names",
     "read_limits",
     "read_pair",
@@ -231,15 +233,24 @@ class Derived(Aggregate):
         return 0.0
 
 
+def plain_name(name: str) -> str:
+    """A name for an output of a column that has any name.
+
+    >>> plain_name("pay, in €")
+    'pay_in'
+    """
+    return re.sub(r"\W+", "_", name).strip("_")
+
+
 def plain_names(columns: Sequence[str]) -> dict[str, str]:
     """Columns, or expressions, each with a plain name to call an output by; no two have the same.
 
     >>> plain_names(["cost", "hours + 1"])
-    {'cost': 'cost', 'hours + 1': 'hours___1'}
+    {'cost': 'cost', 'hours + 1': 'hours_1'}
     """
     if len(set(columns)) < 2 or len(set(columns)) != len(columns):
         raise InputError("columns", list(columns), "two or more different columns")
-    found = {each: "".join(mark if mark.isalnum() else "_" for mark in str(each)) for each in columns}
+    found = {each: plain_name(str(each)) for each in columns}
     for column, name in found.items():
         if other := [each for each, same in found.items() if same == name and each != column]:
             hint = f"Name the outputs yourself: agg(first=..({column!r}), second=..({other[0]!r}))."

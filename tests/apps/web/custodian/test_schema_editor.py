@@ -26,6 +26,16 @@ values = ["Ash", "Elm"]
 """
 
 
+def test_uploads_of_one_name_can_be_told_apart(shared):
+    carla = signed(shared)
+    first = upload(carla, TABLE.encode()).headers["location"].rpartition("/")[2]
+    sent = {"text": SCHEMA, "upload": first, "stored": "", "do": "check"}
+    second = upload(carla, TABLE.encode()).headers["location"].rpartition("/")[2]
+    both = told(carla.post("/custodian/datasets/schema", sent))
+    assert f"({first[:8]}, {len(TABLE.encode()):,} bytes)" in both
+    assert f"({second[:8]}, " in both
+
+
 def test_a_schema_is_checked_against_an_upload_for_the_custodian_alone(shared):
     carla = signed(shared)
     place = upload(carla, TABLE.encode()).headers["location"]
