@@ -132,5 +132,7 @@ def test_a_mistake_is_said_by_the_option_that_was_typed(folder):
     assert said.startswith("discreet: `--by` must be a declared column")
     assert "group_by" not in said
     said = run(*["plan", "people.csv", "count", "--epsilom", "0.1"], code=2).stderr
-    assert "`--epsilom` is not an option of `" in said
-    assert "Did you mean `--epsilon`? All of them: " in said
+    assert said == (
+        "discreet: `--epsilom` is not an option of `discreet plan`. Did you mean `--epsilon`? "
+        "All of them: discreet plan --help.\n"
+    )

@@ -102,7 +102,9 @@ def _misread(problem: Exception, words: Sequence[str]) -> str | None:
     """
     if (unknown := getattr(problem, "option_name", None)) and hasattr(problem, "possibilities"):
         known = [flag for one in problem.ctx.command.params for flag in one.opts]  # type: ignore[attr-defined]
-        command = problem.ctx.command_path  # type: ignore[attr-defined]
+        context = problem.ctx  # type: ignore[attr-defined]
+        root = context.find_root().command_path  # whatever started this: discreet, python -m discreet
+        command = f"discreet{context.command_path.removeprefix(root)}"
         return f"`{unknown}` is not an option of `{command}`. {_meant(unknown, known)}All of them: {command} --help."
     option, said = getattr(problem, "param", None), str(getattr(problem, "message", ""))
     if said.startswith(_OWN_WORDS):  # of a reader of ours
