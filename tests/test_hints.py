@@ -69,6 +69,7 @@ ADVICE = {
         "Use CAST(... AS ...) to have its parts of one type",
         "Otherwise it would be called by the end of its address",
         "Accuracy on private images would reveal something about them",
+        "Accuracy on private rows would reveal something about them",
     ],
     "tried in the tests of their own files": [
         "Name the outputs yourself",

@@ -58,5 +58,5 @@ def test_the_application_of_a_worker_is_found_by_its_name(monkeypatch, service):
     module, _, name = WORKER.partition(":")
     assert (module, name) == (worker.__module__, worker.__name__)
     monkeypatch.setattr(Settings, "received", classmethod(lambda cls: Settings((), "t.db", "jobs.db")))
-    monkeypatch.setattr(Settings, "service", lambda self: service)
+    monkeypatch.setattr(Settings, "service", lambda self, patient=(): service)
     assert "Sign in" in Visitor(worker()).get("/login").text

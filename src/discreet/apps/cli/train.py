@@ -164,6 +164,16 @@ def predict(
             say(str(one))
 
 
+@contextmanager
+def _cells_of_any_length() -> Iterator[None]:
+    """Python's limit is one for all that reads CSV; others count on it."""
+    usual = csv.field_size_limit(_ANY)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(usual)
+
+
 def read_rows(path: Path) -> Any:
     """Rows of a file that are the user's to see, for what a released model says of them."""
     if not path.is_file() or path.suffix.lower() not in (".csv", ".parquet"):
@@ -173,8 +183,7 @@ def read_rows(path: Path) -> Any:
 
         return pyarrow.parquet.read_table(path)
     # No value of a row makes it fail: rows may be private, and nothing is charged yet.
-    csv.field_size_limit(_ANY)
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+    with _cells_of_any_length(), path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         lines = csv.DictReader(file)
         names = list(lines.fieldnames or [])
         found = list(lines)
