@@ -106,8 +106,9 @@ class Guest:
     def close(self):
         self.context.close()
         # A status that the server means, such as a refusal, is logged by the browser; anything else is our mistake.
-        assert [text for text in self.said if not text.startswith("Failed to load resource")] == []
-        assert self.elsewhere == []
+        mistakes = [text for text in self.said if not text.startswith("Failed to load resource")]
+        assert mistakes == [], mistakes  # pytest shows nothing of asserts outside of tests
+        assert self.elsewhere == [], self.elsewhere
 
 
 @pytest.fixture

@@ -15,11 +15,12 @@ function given() {
 async function renew() {
   const turn = ++asked;
   status.textContent = "Pricing…";
-  let answer;
+  let answer, text;
   try {
     answer = await fetch(form.dataset.live, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+    text = await answer.text();
   } catch {
-    status.textContent = "The server cannot be reached. “Price it” tries again.";
+    if (turn === asked) status.textContent = "The server cannot be reached. “Price it” tries again.";
     return;
   }
   if (turn !== asked) return;
@@ -27,7 +28,6 @@ async function renew() {
     status.textContent = "Not priced. “Price it” says why.";
     return;
   }
-  const text = await answer.text();
   const why = panel.querySelector("#why")?.value ?? "";
   const held = panel.contains(document.activeElement) ? document.activeElement.id : "";
   panel.innerHTML = text;
