@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from shell import run
 
+from discreet.apps.cli import train
 from discreet.apps.cli.train import progress_line, read_rows
 from discreet.ledger.ledger import Ledger
 
@@ -162,6 +163,14 @@ def test_no_cell_of_private_rows_makes_reading_them_fail(tmp_path, cell):
     assert csv.field_size_limit() == usual  # which others count on
     assert rows["rich"] == ["yes", "no", "yes"]
     assert [rows["area"][place] for place in (0, 2)] == ["n", "s"]
+
+
+def test_a_limit_of_cells_would_tell_a_row_before_the_charge(tmp_path, monkeypatch):
+    path = tmp_path / "held.csv"
+    path.write_bytes(b"area,rich\n" + b"x" * 200_000 + b",no\n")
+    monkeypatch.setattr(train, "_ANY", csv.field_size_limit())  # the planted bug
+    with pytest.raises(csv.Error):
+        read_rows(path)
 
 
 def test_progress_says_what_is_public():

@@ -78,6 +78,25 @@ def test_a_number_is_never_taken_for_a_name(tmp_path, text, names):
     assert "5" not in str(caught.value)
 
 
+def test_a_number_that_stands_where_a_name_is_missing_is_not_published(tmp_path, monkeypatch):
+    """Two files that differ in one private number are described alike; counting from the end alone would tell it."""
+    bare = SCHEMA.partition("[values.constraints")[0]
+
+    def described(number):
+        try:
+            return opened(tmp_path, schema=bare, prices=f"price,region\n{number}\n6,b\n")[0].names
+        except InputError as problem:
+            return str(problem)
+
+    assert described(5) == described(7)
+
+    def from_the_end(self, header, lines):  # the planted bug
+        return tuple(line[header.index(self.label) - len(header)] for line in lines)
+
+    monkeypatch.setattr(ValuesFile, "_names", from_the_end)
+    assert described(5) != described(7)
+
+
 def test_a_file_with_other_names_is_not_read(tmp_path):
     _, file = opened(tmp_path)
     file.path.write_text(PRICES.replace("north", "centre"))

@@ -26,9 +26,10 @@ class ValuesFile:
     What they are called stands in the column `label`, or they are numbered from 1. That is public, and so is how many
     there are; a file whose names changed since it was described is not read. Commas and line ends part words, whatever
     stands between them: quotes would let one number move others. Names behind the numbers are counted from the end of
-    a line, so that no part of a number with a comma of its own is ever taken for a name; a line that lacks a name has
-    none, and the file is refused. In a file of one column an
-    empty line is a number that is missing, and counts as 0: left out, it would give its name to the next.
+    a line, so that no part of a number with a comma of its own is taken for a name. A line that lacks its name has
+    fewer words than the header, and the file is refused. If it lacks its name and its number has a comma, no one can
+    tell: the last word is the name. In a file of one column an empty line is a number that is missing, and counts as 0:
+    left out, it would give its name to the next.
     """
 
     path: Path
